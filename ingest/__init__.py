@@ -1,0 +1,1 @@
+"""A document becomes chunks in the index."""

@@ -1,0 +1,1 @@
+"""Text to numbers, and text to text: every neural model behind a small protocol."""

@@ -1,0 +1,82 @@
+"""What every fusion rule has in common: legs in, one stable order out. Pure.
+
+A rule says what each hit of one leg contributes; the fused score is the weighted sum of the contributions. All rules keep
+one promise: a contribution is never negative, never rises down a leg's order, and a hit that a leg did not return gets
+nothing from it. So a hit that only one leg returned never stands above a better hit of that leg.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from query.request import Leg
+
+# Sums run over the legs in this order, whatever order they came in, so that rounding is the same everywhere.
+LEG_ORDER: Final[tuple[Leg, ...]] = ("bm25", "knn")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One hit of one leg: `score` is BM25 or a cosine; `rank` counts from 1, None for a score that was asked for afterwards
+    because the leg itself did not return the hit."""
+
+    chunk_id: str
+    score: float
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """One hit with its fused score."""
+
+    chunk_id: str
+    score: float
+
+
+class FusionRule(Protocol):
+    """One way to make the scores of two legs comparable."""
+
+    @property
+    def needs_all_scores(self) -> bool:
+        """Whether every candidate's score in both legs must be known (asked for in one more round trip)."""
+
+    def contributions(self, leg: Leg, hits: Sequence[Scored]) -> list[float]:
+        """What each hit of one leg contributes, in the order of `hits`: finite and not negative; empty for an empty leg."""
+
+
+def fuse(rule: FusionRule, legs: Mapping[Leg, Sequence[Scored]], weights: Mapping[Leg, float]) -> list[Fused]:
+    """Fuse the legs.
+
+    Args:
+        rule: how scores become comparable.
+        legs: the hits of each leg, best first; a chunk at most once in a leg. An empty leg adds nothing.
+        weights: of each leg, not negative. A leg of weight 0 is left out as if it had not been asked.
+
+    Returns:
+        Every hit of the legs once, by score, then by chunk id: independent of the engine's segments and replicas.
+
+    Raises:
+        ValueError: a score or weight that is not finite, a negative weight, a chunk twice in a leg.
+    """
+    totals: dict[str, float] = {}
+    for leg in LEG_ORDER:
+        hits, weight = legs.get(leg, ()), weights.get(leg, 0.0)
+        if not math.isfinite(weight) or weight < 0:
+            raise ValueError(f"the weight of {leg} is {weight}")
+        if weight == 0:
+            continue
+        _check(leg, hits)
+        for hit, contribution in zip(hits, rule.contributions(leg, hits), strict=True):
+            totals[hit.chunk_id] = totals.get(hit.chunk_id, 0.0) + weight * contribution
+    return [Fused(chunk_id, score) for chunk_id, score in sorted(totals.items(), key=lambda item: (-item[1], item[0]))]
+
+
+def _check(leg: Leg, hits: Sequence[Scored]) -> None:
+    for hit in hits:
+        if not math.isfinite(hit.score):
+            raise ValueError(f"the score of {hit.chunk_id} in {leg} is {hit.score}")
+    if len({hit.chunk_id for hit in hits}) != len(hits):
+        raise ValueError(f"a chunk stands twice in {leg}")

@@ -1,0 +1,29 @@
+"""Raw scores on one scale: BM25 + c x cosine.
+
+    s(d) = w_bm25 BM25(d) + w_knn c max(0, cos(d))
+
+With equal weights the order is that of BM25 + c x cosine. Cosines of one query differ by little and start high, so a missing
+one would cost a hit more than all its words are worth: this rule needs every candidate's score in both legs. A negative
+cosine is no evidence, not evidence against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from query.fusion.base import Scored
+from query.request import Leg
+
+
+@dataclass(frozen=True, slots=True)
+class RawScores:
+    """BM25 as it is, the cosine times `c`."""
+
+    c: float
+    needs_all_scores: bool = True
+
+    def contributions(self, leg: Leg, hits: Sequence[Scored]) -> list[float]:
+        """BM25, or `c * max(0, cosine)`."""
+        factor = self.c if leg == "knn" else 1.0
+        return [factor * max(0.0, hit.score) for hit in hits]

@@ -1,0 +1,139 @@
+"""A profile: every number of retrieval that is tuned, with the model and analyzer it was tuned for."""
+
+from __future__ import annotations
+
+import json
+import math
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Final, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from query.request import Language, Leg
+from search_config import fields
+from search_config.errors import InvalidProfile
+from search_config.install import IndexInfo
+
+RuleName = Literal["rrf", "minmax", "zscore", "dbsf", "raw"]
+# Cormack, Clarke and Büttcher (SIGIR 2009) found 60 near the optimum on all of their collections.
+RRF_K: Final = 60
+# The best c of BM25 + c x cosine on the development questions before this project measured its own.
+RAW_C: Final = 80.0
+# Weights are typed by people; their sum may miss 1 by the rounding of two decimals.
+WEIGHT_SUM_TOLERANCE: Final = 1e-6
+
+Boost = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
+Weight = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+SEARCHED_FIELDS: Final = frozenset(
+    name
+    for text in (fields.TITLE, fields.SECTION, fields.CONTENT)
+    for name in (text, *(fields.sub(text, kind) for kind in (fields.EXACT, fields.ENGLISH, fields.INFLECTED)))
+)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FusionSpec(_Part):
+    """Which rule joins the legs, and its constants."""
+
+    rule: RuleName = "rrf"
+    rrf_k: int = Field(RRF_K, ge=1, le=1000, description="k of RRF: the smaller, the more the first ranks count.")
+    raw_c: float = Field(RAW_C, ge=0, le=10_000, allow_inf_nan=False, description="c of BM25 + c x cosine.")
+
+
+class Profile(_Part):
+    """Tuned numbers. A profile belongs to a model: another one's is refused (`checked_for`)."""
+
+    name: str = Field(min_length=1, max_length=100)
+    version: int = Field(ge=1)
+    model: str | None = Field(None, description="ModelDescription.identity it was tuned for; null suits any.")
+    analyzer: str | None = Field(None, description="Version of the analyzer it was tuned for; null suits any.")
+    fusion: FusionSpec = FusionSpec()
+    weights: dict[Language, dict[Leg, Weight]]
+    bm25: dict[str, Boost] = Field(description="Boost of each searched field; 0 leaves it out.")
+    identifier_boost: Boost = Field(description="Extra boost of the query's identifiers, found exactly.")
+    refusal: float | None = Field(None, description="Threshold of refusal; null never refuses.")
+    notes: str = ""
+    figures: dict[str, float] = Field(default_factory=dict, description="What was measured when it was tuned.")
+
+    @field_validator("weights")
+    @classmethod
+    def _whole(cls, weights: dict[Language, dict[Leg, float]]) -> dict[Language, dict[Leg, float]]:
+        missing = set(get_args(Language)) - set(weights)
+        if missing:
+            raise ValueError(f"no weights for {', '.join(sorted(missing))}")
+        for language, legs in weights.items():
+            if set(legs) != set(get_args(Leg)):
+                raise ValueError(f"{language}: needs a weight for each of {', '.join(get_args(Leg))}")
+            if not math.isclose(sum(legs.values()), 1.0, abs_tol=WEIGHT_SUM_TOLERANCE):
+                raise ValueError(f"{language}: the weights sum to {sum(legs.values()):g}, not to 1")
+        return weights
+
+    @field_validator("bm25")
+    @classmethod
+    def _known_fields(cls, boosts: dict[str, float]) -> dict[str, float]:
+        unknown = set(boosts) - SEARCHED_FIELDS
+        if unknown:
+            raise ValueError(f"no such searched field: {', '.join(sorted(unknown))}")
+        return boosts
+
+    @model_validator(mode="after")
+    def _searches_something(self) -> Profile:
+        if not any(self.bm25.values()):
+            raise ValueError("bm25: no field has a boost above 0")
+        return self
+
+    def boosts(self) -> dict[str, float]:
+        """The fields that are searched, with their boosts, all above 0."""
+        return {field: boost for field, boost in self.bm25.items() if boost > 0}
+
+    @property
+    def label(self) -> str:
+        """`name/version`: how answers and reports call it."""
+        return f"{self.name}/{self.version}"
+
+    def checked_for(self, info: IndexInfo) -> Profile:
+        """This profile, if it was tuned for the index's model and analyzer.
+
+        Raises:
+            InvalidProfile: naming both sides.
+        """
+        wrong = []
+        if self.model is not None and self.model != info.model.identity:
+            wrong.append(f"it was tuned for the model {self.model}, the index has {info.model.identity}")
+        if self.analyzer is not None and self.analyzer != info.analyzer:
+            wrong.append(f"it was tuned for the analyzer {self.analyzer}, the index has {info.analyzer}")
+        if wrong:
+            raise InvalidProfile(
+                f"This profile does not suit the index: {'; '.join(wrong)}.",
+                where=self.label,
+                remedy="Tune one for this index (mafteach tune DIR --out PROFILE), or use the default profile.",
+            )
+        return self
+
+
+def load_profile(path: Path | None = None) -> Profile:
+    """Read a profile; without a path, the one that ships with the package.
+
+    Raises:
+        InvalidProfile: a file that cannot be read, is no JSON, or has wrong fields: all of them at once.
+    """
+    where = str(path) if path else "query/profiles/default.json"
+    try:
+        source = path if path else resources.files("query.profiles") / "default.json"
+        return Profile.model_validate(json.loads(source.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise InvalidProfile(
+            f"{error.error_count()} problem(s): {problems}.",
+            where=where,
+            remedy="docs/query.md lists a profile's fields.",
+        ) from error
+    except (OSError, ValueError) as error:
+        raise InvalidProfile(
+            f"The profile cannot be read: {error}.", where=where, remedy="Name a JSON file."
+        ) from error

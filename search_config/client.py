@@ -1,0 +1,191 @@
+"""The one seam to the engine: opensearch-py's client, its errors made ours, and retries by class of error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar, cast
+
+from opensearchpy import OpenSearch, Urllib3HttpConnection
+from opensearchpy import exceptions as foreign
+from pydantic import BaseModel, ConfigDict
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from search_config.errors import EngineOverloaded, EngineRejected, EngineUnreachable, MafteachError
+
+Json = Any
+Result = TypeVar("Result")
+
+# Statuses by which the engine says "not now": too many requests (queue, circuit breaker), unavailable, time-out.
+OVERLOADED_STATUSES: Final = frozenset({429, 503, 504})
+# An overloaded engine usually drains its queues within seconds; five tries spread over about 15 s outlast that.
+OVERLOAD_ATTEMPTS: Final = 5
+OVERLOAD_WAIT_MAX_S: Final = 8.0
+# A broken keep-alive connection deserves one more try; a node that is gone must be reported soon.
+UNREACHABLE_ATTEMPTS: Final = 2
+# Connections kept open: FastAPI's thread pool has 40 threads, each of which may ask at the same time.
+POOL_SIZE: Final = 40
+
+
+class BulkItem(BaseModel):
+    """The outcome of one item of a bulk request."""
+
+    model_config = ConfigDict(frozen=True)
+
+    action: str
+    id: str
+    status: int
+    error: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.error is None
+
+    @property
+    def transient(self) -> bool:
+        """Whether the same item may succeed later."""
+        return self.status in OVERLOADED_STATUSES
+
+
+def map_error(error: foreign.OpenSearchException | foreign.ImproperlyConfigured, where: str) -> MafteachError:
+    """Our error for one of the client's; the most specific class wins. A test holds that every class is mapped."""
+    if isinstance(error, foreign.ConnectionError):  # ConnectionTimeout and SSLError are subclasses
+        return EngineUnreachable(
+            "OpenSearch does not answer.",
+            where=where,
+            remedy="Start it (mafteach node start), or correct MAFTEACH_OPENSEARCH_URL.",
+        )
+    if isinstance(error, foreign.TransportError):
+        status, reason = error.status_code, reason_of(error.info, fallback=str(error.error))
+        if status in OVERLOADED_STATUSES:
+            return EngineOverloaded(f"OpenSearch is overloaded: {reason}.", where=where, remedy="Try again later.")
+        return EngineRejected(f"OpenSearch refused this ({status}): {reason}.", where=where)
+    return EngineRejected(f"The OpenSearch client failed: {error}.", where=where)
+
+
+def reason_of(info: Json, *, fallback: str = "no reason given") -> str:
+    """The innermost reason in an error body of the engine, as one line."""
+    error = info.get("error", info) if isinstance(info, Mapping) else info
+    if isinstance(error, str):
+        return error
+    if not isinstance(error, Mapping):
+        return fallback
+    causes = [error, *(error.get("root_cause") or [])]
+    failed = error.get("failed_shards") or []
+    causes += [shard.get("reason", {}) for shard in failed if isinstance(shard, Mapping)]
+    while isinstance(causes[-1], Mapping) and isinstance(causes[-1].get("caused_by"), Mapping):
+        causes.append(causes[-1]["caused_by"])
+    for cause in reversed(causes):
+        if isinstance(cause, Mapping) and cause.get("reason"):
+            return f"{cause.get('type', 'error')}: {cause['reason']}"
+    return fallback
+
+
+class Engine:
+    """A thin, synchronous, thread-safe wrapper: each call gives the engine's JSON or raises one of our errors."""
+
+    def __init__(self, url: str, *, timeout_s: float) -> None:
+        self.url = url.rstrip("/")
+        # opensearch-py types its transport only in part; Any keeps the untyped calls at this one seam.
+        self._client: Any = OpenSearch(
+            hosts=[self.url],
+            timeout=timeout_s,
+            pool_maxsize=POOL_SIZE,
+            connection_class=Urllib3HttpConnection,
+            max_retries=0,  # retries are ours, by class of error
+            http_compress=True,
+        )
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._client.close()
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Json = None,
+        params: Mapping[str, Any] | None = None,
+        retry: bool = True,
+    ) -> Json:
+        """Send one request.
+
+        Args:
+            method: HTTP method.
+            path: begins with `/`.
+            body: JSON-like, or a string of JSON lines.
+            params: the query string.
+            retry: whether to try again when the engine is overloaded or a connection broke.
+
+        Raises:
+            EngineUnreachable, EngineOverloaded, EngineRejected
+        """
+        call = partial(self._once, method, path, body, params)
+        return _with_retries(call) if retry else call()
+
+    def _once(self, method: str, path: str, body: Json, params: Mapping[str, Any] | None) -> Json:
+        try:
+            return self._client.transport.perform_request(method, path, params=dict(params or {}), body=body)
+        except (foreign.OpenSearchException, foreign.ImproperlyConfigured) as error:
+            raise map_error(error, f"{method} {self.url}{path}") from error
+
+    def exists(self, path: str) -> bool:
+        """Whether HEAD `path` answers 200."""
+        return bool(self.request("HEAD", path))
+
+    def get(self, index: str, id_: str) -> Json | None:
+        """The `_source` (with `_seq_no`, `_primary_term` beside it: the whole answer) of one row, or None."""
+        try:
+            return self._client.get(index=index, id=id_)
+        except foreign.NotFoundError as error:
+            if isinstance(error.info, Mapping) and error.info.get("found") is False:
+                return None
+            raise map_error(error, f"{self.url}/{index}/_doc/{id_}") from error
+        except foreign.OpenSearchException as error:
+            raise map_error(error, f"{self.url}/{index}/_doc/{id_}") from error
+
+    def search(self, index: str, body: Json, **params: Any) -> Json:
+        """One `_search`."""
+        return self.request("POST", f"/{index}/_search", body=body, params=params)
+
+    def msearch(self, searches: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> list[Json]:
+        """One `_msearch`; each (header, body) gives one answer, in order. An answer may hold `error`: read it."""
+        lines = "".join(f"{_dumps(header)}\n{_dumps(body)}\n" for header, body in searches)
+        answer = self.request("POST", "/_msearch", body=lines)
+        return list(answer["responses"])
+
+    def bulk(self, lines: Iterable[str], *, refresh: str = "false") -> list[BulkItem]:
+        """One `_bulk` of JSON lines; every item's outcome, in order. A refusal of the whole raises after retries."""
+        body = "".join(f"{line}\n" for line in lines)
+        answer = self.request("POST", "/_bulk", body=body, params={"refresh": refresh})
+        return [_bulk_item(item) for item in answer["items"]]
+
+
+def _bulk_item(item: Mapping[str, Any]) -> BulkItem:
+    ((action, outcome),) = item.items()
+    failed = outcome.get("error")
+    return BulkItem(
+        action=action,
+        id=outcome.get("_id") or "",
+        status=int(outcome["status"]),
+        error=reason_of(failed) if failed else None,
+    )
+
+
+def _dumps(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _with_retries(call: Callable[[], Result]) -> Result:
+    overload = Retrying(
+        retry=retry_if_exception_type(EngineOverloaded),
+        stop=stop_after_attempt(OVERLOAD_ATTEMPTS),
+        wait=wait_random_exponential(multiplier=0.25, max=OVERLOAD_WAIT_MAX_S),
+        reraise=True,
+    )
+    broken = Retrying(
+        retry=retry_if_exception_type(EngineUnreachable), stop=stop_after_attempt(UNREACHABLE_ATTEMPTS), reraise=True
+    )
+    return cast(Result, overload(broken, call))

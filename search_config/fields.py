@@ -1,0 +1,61 @@
+"""Every index field's name, once. The mappings in `templates/` and all queries use these and no literals."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# --- both indices
+TENANT: Final = "tenant"
+DOCUMENT_ID: Final = "document_id"
+VERSION: Final = "version"
+CONTENT_HASH: Final = "content_hash"
+TITLE: Final = "title"
+LANGUAGE: Final = "language"
+URL: Final = "url"
+MEDIA_TYPE: Final = "media_type"
+TYPE: Final = "type"
+TAGS: Final = "tags"
+DATE: Final = "date"
+REFERENCE: Final = "reference"
+GROUPS: Final = "groups"
+
+# --- chunks
+CHUNK_ID: Final = "chunk_id"
+ORDINAL: Final = "ordinal"
+SECTION: Final = "section"
+CONTENT: Final = "content"
+LOCATOR: Final = "locator"
+OVERLAP_FROM: Final = "overlap_from"
+EMBEDDING: Final = "embedding"
+MODEL: Final = "model"
+PIPELINE: Final = "pipeline"
+INDEXED_AT: Final = "indexed_at"
+
+# --- sub-fields of every searched text (title, section, content)
+EXACT: Final = "exact"
+ENGLISH: Final = "english"
+INFLECTED: Final = "inflected"
+
+# --- documents (the registry)
+NAME: Final = "name"
+SOURCE: Final = "source"
+STATE: Final = "state"
+REASON: Final = "reason"
+ATTEMPTS: Final = "attempts"
+CHUNKS_GENERATED: Final = "chunks_generated"
+CHUNKS_INDEXED: Final = "chunks_indexed"
+STAMPS: Final = "stamps"
+TEXT: Final = "text"
+METADATA: Final = "metadata"
+
+# --- keys
+KEY_ID: Final = "key_id"
+KEY_HASH: Final = "key_hash"
+CREATED_AT: Final = "created_at"
+REVOKED_AT: Final = "revoked_at"
+LABEL: Final = "label"
+
+
+def sub(field: str, name: str) -> str:
+    """The full name of a sub-field: `sub(CONTENT, EXACT)` is `content.exact`."""
+    return f"{field}.{name}"

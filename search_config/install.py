@@ -1,0 +1,185 @@
+"""Set-up of the engine, and the one check that everybody passes who attaches to an index."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from search_config import templates
+from search_config.client import Engine
+from search_config.errors import EngineRejected, IndexMismatch, IndexMissing
+from search_config.hebrew import ANALYZER_VERSION
+from search_config.model_description import ModelDescription
+from search_config.names import Names
+from search_config.settings import Settings
+
+Json = dict[str, Any]
+
+# Changes whenever the same file would give other chunks or other fields than before.
+PIPELINE_VERSION: Final = "1"
+# k-NN must work inside the engine and weighted RRF pipelines exist since 2.19; fusion bugs were fixed in 3.5, and we
+# compare the engine's own fusion with ours.
+OLDEST_ENGINE: Final = (3, 5)
+SPACE: Final = "cosinesimil"
+
+
+class IndexMeta(BaseModel):
+    """What an index of chunks was made for; stored in its mapping's `_meta`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: ModelDescription
+    space: str
+    analyzer: str
+    pipeline: str
+
+
+class IndexInfo(BaseModel):
+    """A checked attachment to the live index of chunks."""
+
+    model_config = ConfigDict(frozen=True)
+
+    names: Names
+    index: str
+    model: ModelDescription
+    analyzer: str
+    pipeline: str
+    engine_version: str
+
+
+def pipeline_stamp(settings: Settings) -> str:
+    """How documents are cut: pipeline version, chunking strategy, target length."""
+    return f"{PIPELINE_VERSION}/{settings.chunk_strategy}/{settings.chunk_target}"
+
+
+def install(engine: Engine, settings: Settings, model: ModelDescription) -> IndexInfo:
+    """Put templates and pipelines, create what is missing, attach. Safe to repeat and to run twice at once.
+
+    Raises:
+        IndexMismatch: the live index was made for another model or analyzer.
+        EngineRejected, EngineUnreachable, EngineOverloaded
+    """
+    names = Names(prefix=settings.index_prefix)
+    _check_engine(engine)
+    # A live index of another model is refused before its templates are touched.
+    if _live_index(engine, names) is not None:
+        attach(engine, settings, model)
+    for name, body in templates.component_templates(names).items():
+        engine.request("PUT", f"/_component_template/{name}", body=body)
+    for name, body in templates.index_templates(names, settings, model.dim).items():
+        engine.request("PUT", f"/_index_template/{name}", body=body)
+    for name, body in templates.search_pipelines(names).items():
+        engine.request("PUT", f"/_search/pipeline/{name}", body=body)
+    if _live_index(engine, names) is None:
+        create_chunks_index(engine, settings, model, version=1, live=True)
+    for index in (names.documents, names.keys):
+        _create(engine, index, {})
+    return attach(engine, settings, model)
+
+
+def create_chunks_index(
+    engine: Engine, settings: Settings, model: ModelDescription, *, version: int, live: bool
+) -> str:
+    """Create one version of the chunks index; `live` puts the alias on it. Gives its name."""
+    names = Names(prefix=settings.index_prefix)
+    name = names.chunks_version(version)
+    meta = IndexMeta(model=model, space=SPACE, analyzer=ANALYZER_VERSION, pipeline=pipeline_stamp(settings))
+    body: Json = {"mappings": {"_meta": meta.model_dump(mode="json")}}
+    if live:
+        body["aliases"] = {names.chunks: {"is_write_index": True}}
+    _create(engine, name, body)
+    return name
+
+
+def attach(engine: Engine, settings: Settings, model: ModelDescription) -> IndexInfo:
+    """Attach to the live index, or refuse.
+
+    Raises:
+        IndexMissing: set-up was never run for this prefix.
+        IndexMismatch: the index was made for another model (of the same dimension too), space or analyzer.
+    """
+    names = Names(prefix=settings.index_prefix)
+    live = _live_index(engine, names)
+    if live is None:
+        raise IndexMissing(
+            "There is no index yet.", where=names.chunks, remedy="Run `mafteach setup`, or ingest documents first."
+        )
+    meta = _meta(engine, live)
+    _check(meta, model, live)
+    return IndexInfo(
+        names=names,
+        index=live,
+        model=model,
+        analyzer=meta.analyzer,
+        pipeline=pipeline_stamp(settings),
+        engine_version=_engine_version(engine),
+    )
+
+
+def _check(meta: IndexMeta, model: ModelDescription, index: str) -> None:
+    wrong = []
+    if meta.model.identity != model.identity:
+        wrong.append(f"its vectors are of the model {meta.model.identity}, the configured model is {model.identity}")
+    if meta.space != SPACE:
+        wrong.append(f"its vectors are compared by {meta.space}, this version compares by {SPACE}")
+    if meta.analyzer != ANALYZER_VERSION:
+        wrong.append(f"its text was analysed by {meta.analyzer}, this version analyses by {ANALYZER_VERSION}")
+    if wrong:
+        raise IndexMismatch(
+            f"This index was made otherwise: {'; '.join(wrong)}.",
+            where=index,
+            remedy="Set MAFTEACH_EMBEDDER and MAFTEACH_EMBEDDER_MODEL back, or choose another MAFTEACH_INDEX_PREFIX "
+            "and ingest again.",
+        )
+
+
+def _live_index(engine: Engine, names: Names) -> str | None:
+    """The one index behind the alias."""
+    if not engine.exists(f"/_alias/{names.chunks}"):
+        return None
+    indices = sorted(engine.request("GET", f"/_alias/{names.chunks}"))
+    if len(indices) != 1:
+        raise IndexMismatch(
+            f"The alias stands on {len(indices)} indices ({', '.join(indices)}); vectors would be mixed.",
+            where=names.chunks,
+            remedy="Take the alias off all but one of them.",
+        )
+    return str(indices[0])
+
+
+def _meta(engine: Engine, index: str) -> IndexMeta:
+    mapping = engine.request("GET", f"/{index}/_mapping")[index]["mappings"]
+    try:
+        return IndexMeta.model_validate(mapping.get("_meta", {}))
+    except ValidationError as error:
+        raise IndexMismatch(
+            "This index does not say what it was made for, or says it in another version's form.",
+            where=index,
+            remedy="Choose another MAFTEACH_INDEX_PREFIX and ingest again.",
+        ) from error
+
+
+def _create(engine: Engine, index: str, body: Json) -> None:
+    if engine.exists(f"/{index}"):
+        return
+    try:
+        engine.request("PUT", f"/{index}", body=body)
+    except EngineRejected:
+        # Another process may have made it between the two calls; attach() checks what it made.
+        if not engine.exists(f"/{index}"):
+            raise
+
+
+def _engine_version(engine: Engine) -> str:
+    return str(engine.request("GET", "/")["version"]["number"])
+
+
+def _check_engine(engine: Engine) -> None:
+    version = _engine_version(engine)
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_ENGINE:
+        raise EngineRejected(
+            f"OpenSearch {version} is too old.",
+            where=engine.url,
+            remedy=f"Use {'.'.join(map(str, OLDEST_ENGINE))} or newer.",
+        )

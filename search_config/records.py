@@ -1,0 +1,168 @@
+"""The vocabulary of stored things: frozen records, one source of truth with the mappings (a test compares them)."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from search_config.errors import InvalidTenant, MissingTenant
+
+# 96 bits of a SHA-256: with 10^9 ids the chance of one collision is about 10^-11.
+ID_HEX_DIGITS = 24
+# Chunk ids carry this much of the stamp that tells versions of one document apart.
+STAMP_HEX_DIGITS = 10
+TENANT_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,62}$"
+
+TenantId = Annotated[str, Field(pattern=TENANT_PATTERN)]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+def tenant_id(value: str | None) -> str:
+    """Validate a tenant's name: 1 to 63 of a-z, 0-9, `_` and `-`, no wildcard, no list.
+
+    Raises:
+        MissingTenant: None or blank: tenancy fails closed.
+        InvalidTenant: another form.
+    """
+    if value is None or not value.strip():
+        raise MissingTenant(
+            "No tenant was given.", remedy="Name one: --tenant T on the command line, a key's tenant on HTTP."
+        )
+    if not _is_tenant(value):
+        raise InvalidTenant(
+            "This is not a tenant's name.",
+            where=repr(value[:80]),
+            remedy="Use 1 to 63 of the characters a-z, 0-9, _ and -, beginning with a letter or digit.",
+        )
+    return value
+
+
+def _is_tenant(value: str) -> bool:
+    allowed = set("abcdefghijklmnopqrstuvwxyz0123456789_-")
+    return 0 < len(value) <= 63 and value[0] not in "_-" and set(value) <= allowed
+
+
+def _not_reversed(locator: Locator) -> Locator:
+    if locator.to < locator.from_:
+        raise ValueError("a locator ends before it begins")
+    return locator
+
+
+class Locator(_Record):
+    """Where a passage stands: characters `from` (inclusive) to `to` (exclusive) of the canonical text, and the place in
+    the original file where the format has one."""
+
+    from_: int = Field(alias="from", ge=0)
+    to: int = Field(ge=0)
+    label: str = Field("", description="For people: 'עמוד 7', 'Sheet1!B4:C9'; empty where the format has no places.")
+    page: int | None = Field(None, ge=1)
+    slide: int | None = Field(None, ge=1)
+    sheet: str | None = None
+    cells: str | None = None
+    start_s: float | None = Field(None, ge=0, description="Seconds.")
+    end_s: float | None = Field(None, ge=0, description="Seconds.")
+
+
+ValidLocator = Annotated[Locator, AfterValidator(_not_reversed)]
+
+
+class DocumentState(StrEnum):
+    """States of a document; only the worker side writes them."""
+
+    QUEUED = "queued"
+    EXTRACTING = "extracting"
+    EMBEDDING = "embedding"
+    INDEXING = "indexing"
+    READY = "ready"
+    FAILED = "failed"
+    QUARANTINED = "quarantined"
+    DELETING = "deleting"
+
+
+class Stamps(_Record):
+    """What a document was made with."""
+
+    model: str = Field(description="ModelDescription.identity")
+    analyzer: str
+    extractor: str
+    pipeline: str = Field(description="Chunking strategy, target length, pipeline version.")
+
+
+class DocumentRecord(_Record):
+    """One row of the documents index: a document's visible state, and its canonical text."""
+
+    document_id: str
+    tenant: TenantId
+    name: str = Field(description="What a person calls it: the file's name.")
+    source: str = Field(description="Where it came from: an absolute file URI, or an id that the sender gave.")
+    state: DocumentState
+    reason: str | None = None
+    attempts: int = Field(0, ge=0)
+    chunks_generated: int = Field(0, ge=0)
+    chunks_indexed: int = Field(0, ge=0)
+    stamps: Stamps | None = None
+    version: int = Field(1, ge=1)
+    content_hash: str | None = Field(None, description="SHA-256 of the file's bytes, hexadecimal.")
+    title: str | None = None
+    language: str | None = None
+    media_type: str | None = None
+    url: str | None = None
+    type: str | None = None
+    tags: tuple[str, ...] = ()
+    date: str | None = None
+    reference: str | None = None
+    groups: tuple[str, ...] = ()
+    metadata: dict[str, Any] = Field(default_factory=dict, description="Front matter and the like, as it stood.")
+    text: str | None = Field(None, description="Canonical text; every offset of its chunks is into this.")
+    created_at: datetime
+    updated_at: datetime
+
+
+class ChunkRecord(_Record):
+    """One row of the chunks index, without its vector. `text[locator.from:locator.to] == content`, always."""
+
+    chunk_id: str
+    document_id: str
+    tenant: TenantId
+    version: int = Field(ge=1)
+    content_hash: str
+    ordinal: int = Field(ge=0, description="0 for the first chunk of its document.")
+    title: str
+    section: str = Field("", description="Title path of the section, joined by ' > '.")
+    content: str = Field(min_length=1)
+    language: str
+    media_type: str
+    url: str | None = None
+    locator: ValidLocator
+    overlap_from: int | None = Field(None, ge=0, description="Where the embedded overlap before `from` begins.")
+    model: str
+    pipeline: str
+    indexed_at: datetime
+    type: str | None = None
+    tags: tuple[str, ...] = ()
+    date: str | None = None
+    reference: str | None = None
+    groups: tuple[str, ...] = ()
+
+
+def document_id(tenant: str, source: str) -> str:
+    """Id of the document that `source` names for this tenant: the same at every ingest, never equal for two tenants."""
+    return hashlib.sha256(f"{tenant}\0{source}".encode()).hexdigest()[:ID_HEX_DIGITS]
+
+
+def chunk_id(document: str, content_hash: str, stamps: Stamps, ordinal: int) -> str:
+    """Id of a chunk: equal for equal content made in the same way, another for another version of its document."""
+    stamp = hashlib.sha256(f"{content_hash}\0{stamps.model_dump_json()}".encode()).hexdigest()[:STAMP_HEX_DIGITS]
+    return f"{document}-{stamp}-{ordinal:05d}"
+
+
+def content_hash(data: bytes) -> str:
+    """SHA-256 of a file's bytes, hexadecimal."""
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,115 @@
+"""Session fixtures: a real OpenSearch node on a free port, the embedded model, and indices of a test's own."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from models.base import Embedder
+from models.factory import load_embedder
+from search_config.client import Engine
+from search_config.install import IndexInfo, install
+from search_config.local_node import LocalNode, free_port
+from search_config.names import Names
+from search_config.settings import Settings
+
+MakeIndex = Callable[..., tuple[IndexInfo, Settings]]
+
+
+def pytest_report_header() -> list[str]:
+    """Versions of what is under test."""
+    import onnxruntime
+    import opensearchpy
+
+    return [f"onnxruntime {onnxruntime.__version__}, opensearch-py {opensearchpy.__versionstr__}"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs an extra or a system package that is missing, and say so."""
+    for item in items:
+        for marker in item.iter_markers("extra"):
+            missing = [name for name in marker.args if not _present(name)]
+            if missing:
+                item.add_marker(pytest.mark.skip(reason=f"needs {', '.join(missing)}"))
+
+
+def _present(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None or shutil.which(name) is not None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_from_outside() -> Iterator[None]:
+    """Tests do not depend on the developer's MAFTEACH_* variables; MAFTEACH_CACHE_DIR alone is kept (it is big)."""
+    saved = {name: value for name, value in os.environ.items() if name.startswith("MAFTEACH_")}
+    for name in saved:
+        if name != "MAFTEACH_CACHE_DIR":
+            del os.environ[name]
+    yield
+    os.environ.update(saved)
+
+
+@pytest.fixture(scope="session")
+def settings(tmp_path_factory: pytest.TempPathFactory, _no_settings_from_outside: None) -> Iterator[Settings]:
+    """Settings of a running node of this session's own."""
+    base = Settings(
+        _env_file=None,
+        node_port=free_port(),
+        node_heap_mb=768,
+        data_dir=tmp_path_factory.mktemp("node"),
+    )
+    node = LocalNode(base)
+    status = node.start()
+    yield base.model_copy(update={"opensearch_url": status.url})
+    node.stop()
+
+
+@pytest.fixture(scope="session")
+def engine(settings: Settings) -> Iterator[Engine]:
+    """The real engine."""
+    engine = Engine(str(settings.opensearch_url), timeout_s=settings.request_timeout_s)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="session")
+def embedder(settings: Settings) -> Embedder:
+    """The embedded model."""
+    return load_embedder(settings)
+
+
+@pytest.fixture
+def make_index(engine: Engine, settings: Settings, embedder: Embedder) -> Iterator[MakeIndex]:
+    """`make_index(**settings)` installs under a prefix of its own and gives `(IndexInfo, Settings)`; all is removed after."""
+    made: list[Names] = []
+
+    def make(**overrides: object) -> tuple[IndexInfo, Settings]:
+        prefix = f"t{uuid.uuid4().hex[:10]}"
+        own = settings.model_copy(update={"index_prefix": prefix, **overrides})
+        made.append(Names(prefix=prefix))
+        return install(engine, own, embedder.description), own
+
+    yield make
+    for names in made:
+        remove(engine, names)
+
+
+def remove(engine: Engine, names: Names) -> None:
+    """Delete all indices and templates of one prefix."""
+    engine.request("DELETE", f"/{names.prefix}-*", params={"ignore_unavailable": "true"})
+    for kind in ("_index_template", "_component_template"):
+        engine.request("DELETE", f"/{kind}/{names.prefix}-*")
+    for pipeline in engine.request("GET", "/_search/pipeline"):
+        if pipeline.startswith(f"{names.prefix}-"):
+            engine.request("DELETE", f"/_search/pipeline/{pipeline}")
+
+
+@pytest.fixture
+def examples() -> Path:
+    """The project's own corpus."""
+    return Path(__file__).parent.parent / "examples"
