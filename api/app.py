@@ -7,7 +7,7 @@ from typing import Any, Final
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 
-from api import limits, reference
+from api import headers, limits, reference
 from api.errors import Problem, install_handlers
 from api.routes import documents, health, search
 from api.services import Services
@@ -34,7 +34,7 @@ def create_app(services: Services) -> FastAPI:
     install_handlers(app)
     # The last one added is the outermost.
     app.add_middleware(limits.BodyLimit)
-    app.add_middleware(limits.SecurityHeaders)
+    app.add_middleware(headers.SecurityHeaders)
     for module in (health, search, documents):
         app.include_router(module.router)
     _describe(app)

@@ -13,7 +13,9 @@ from search_config.records import TenantId
 
 # `auto_error=False`: a missing header becomes our error, in our one shape.
 bearer: Final = HTTPBearer(
-    auto_error=False, scheme_name="key", description="A key made by `mafteach keys create --tenant T`: mk_<id>_<secret>."
+    auto_error=False,
+    scheme_name="key",
+    description="A key made by `mafteach keys create --tenant T`: mk_<id>_<secret>.",
 )
 
 

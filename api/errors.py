@@ -1,7 +1,8 @@
 """One handler for everything that goes wrong: the error tree as `application/problem+json` (RFC 9457).
 
-A problem has `type` (a URN of its code), `title`, `status`, `detail`, `code`, `where`, `remedy`, and, for a request that does not
-validate, `errors` with every field at once. What lies behind the service (addresses, the engine's own words) is logged, never sent.
+A problem has `type` (a URN of its code), `title`, `status`, `detail`, `code`, `where`, `remedy`, and, for a request
+that does not validate, `errors` with every field at once. What lies behind the service (addresses, the engine's own
+words) is logged, never sent.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
+from api.headers import SECURITY_HEADERS
 from search_config import errors
 from search_config.errors import MafteachError
 
@@ -113,7 +115,8 @@ def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """OpenAPI's description of the errors that a route may answer with."""
     schema = {"$ref": "#/components/schemas/Problem"}
     return {
-        status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": schema}}} for status in statuses
+        status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": schema}}}
+        for status in statuses
     }
 
 
@@ -153,7 +156,9 @@ def _on_validation(_request: Request, error: Exception) -> JSONResponse:
 
 def _field_problem(item: Mapping[str, Any]) -> FieldProblem:
     # The input itself is left out: it may be long, secret, or text that can't be encoded.
-    return FieldProblem(where=_sendable(".".join(str(part) for part in item["loc"])) or "request", what=str(item["msg"]))
+    return FieldProblem(
+        where=_sendable(".".join(str(part) for part in item["loc"])) or "request", what=str(item["msg"])
+    )
 
 
 def _on_http(_request: Request, error: Exception) -> JSONResponse:
@@ -164,10 +169,10 @@ def _on_http(_request: Request, error: Exception) -> JSONResponse:
 
 
 def _on_unknown(_request: Request, error: Exception) -> JSONResponse:
-    # Starlette's outermost layer logs the trace and calls this.
+    # Starlette answers this outside of all middleware, so the headers are set here.
     log.error("unexpected %s", type(error).__name__, exc_info=error)
     code = HTTP_CODES[HTTPStatus.INTERNAL_SERVER_ERROR]
-    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, code, SERVER_DETAIL)
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, code, SERVER_DETAIL, headers=SECURITY_HEADERS)
 
 
 def _sendable(text: str | None) -> str | None:

@@ -18,7 +18,7 @@ from search_config.names import Names
 from search_config.records import TenantId, tenant_id
 
 KEY_MARK: Final = "mk"
-# 48 bits: an id is a name, no secret; among a million keys the chance that two ids meet is .2%, and then `create` fails loudly.
+# 48 bits: an id is a name, no secret; among a million keys two ids meet with a chance of .2%, and then `create` fails.
 ID_BYTES: Final = 6
 # 256 random bits cannot be guessed or enumerated. That is also why one SHA-256 is enough to store them: a slow password
 # hash protects secrets that people choose, and would only make every request slower here.
@@ -69,7 +69,10 @@ class KeyStore:
         if not self._engine.exists(f"/{self._index}"):
             raise IndexMissing("There is no keys index.", where=self._index, remedy="Run: mafteach setup")
         record = KeyRecord(
-            id=secrets.token_hex(ID_BYTES), tenant=tenant_id(tenant), label=label[:MAX_LABEL], created_at=datetime.now(UTC)
+            id=secrets.token_hex(ID_BYTES),
+            tenant=tenant_id(tenant),
+            label=label[:MAX_LABEL],
+            created_at=datetime.now(UTC),
         )
         secret = secrets.token_hex(SECRET_BYTES)
         row = {
@@ -115,7 +118,9 @@ class KeyStore:
         if row.get(fields.REVOKED_AT) is None:
             row[fields.REVOKED_AT] = datetime.now(UTC).isoformat()
             change = {"doc": {fields.REVOKED_AT: row[fields.REVOKED_AT]}}
-            self._engine.request("POST", f"/{self._index}/_update/{key_id}", body=change, params={"refresh": "wait_for"})
+            self._engine.request(
+                "POST", f"/{self._index}/_update/{key_id}", body=change, params={"refresh": "wait_for"}
+            )
         return _record(row)
 
     def authenticate(self, presented: str) -> TenantId:

@@ -1,4 +1,4 @@
-"""The page at `/docs`: the API's OpenAPI description as plain HTML. It loads nothing from anywhere, so it works offline."""
+"""The page at `/docs`: the OpenAPI description as plain HTML. It loads nothing from anywhere, so it works offline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ METHODS: Final = ("get", "post", "put", "patch", "delete")
 STYLE: Final = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}
 section{border-top:1px solid #ccc;padding:.5rem 0}code,pre{font:14px/1.45 ui-monospace,monospace;background:#f3f3f3}
-pre{padding:.75rem;overflow:auto;unicode-bidi:plaintext}table{border-collapse:collapse}td,th{padding:.2rem .8rem .2rem 0;text-align:start;vertical-align:top}
+pre{padding:.75rem;overflow:auto;unicode-bidi:plaintext}table{border-collapse:collapse}
+td,th{padding:.2rem .8rem .2rem 0;text-align:start;vertical-align:top}
 .method{font-weight:700}
 @media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#161616}code,pre{background:#262626}a{color:#9cf}}
 """
@@ -48,7 +49,8 @@ def _operation(path: str, method: str, operation: Mapping[str, Any], schemas: Ma
     schema = schemas.get(body.get("$ref", "").rpartition("/")[2], {})
     required = schema.get("required", ())
     rows += [
-        (name, "body", name in required, field.get("description", "")) for name, field in schema.get("properties", {}).items()
+        (name, "body", name in required, field.get("description", ""))
+        for name, field in schema.get("properties", {}).items()
     ]
     if rows:
         yield "<table><tr><th>Name<th>In<th>Needed<th>What it is</tr>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -28,7 +28,9 @@ class SearchBody(_Closed):
 
     query: str = Field(description="What to look for, in Hebrew, English or both; or an identifier.")
     size: Size = DEFAULT_SIZE
-    filters: Filters = Field(default_factory=Filters, description="Values of one field mean 'one of'; fields are joined by 'and'.")
+    filters: Filters = Field(
+        default_factory=Filters, description="Values of one field mean 'one of'; fields are joined by 'and'."
+    )
     mode: Mode = Field("auto", description="auto and hybrid ask both legs; lexical and dense ask one.")
     explain: bool = Field(False, description="More on how the answer came about.")
 
@@ -71,7 +73,7 @@ class DocumentRow(_Closed):
     stamps: Stamps | None
 
     @classmethod
-    def of(cls, record: DocumentRecord) -> DocumentRow:
+    def of(cls, record: DocumentRecord) -> Self:
         """The row of a record."""
         return cls(id=record.document_id, **{name: getattr(record, name) for name in cls.model_fields if name != "id"})
 

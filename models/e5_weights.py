@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +141,7 @@ class _Reader:
         offsets = self._array("<u4", count + 1)
         scores = self._array("<f4", count)
         blob = self._take(blob_bytes)
-        pieces = [blob[start:end].decode() for start, end in zip(offsets[:-1], offsets[1:], strict=True)]
+        pieces = [blob[start:end].decode() for start, end in pairwise(offsets)]
         normal_form = self._normal_form()
         self._directory()
         return E5Weights(
@@ -216,7 +218,7 @@ class _Reader:
         self._at = offset
         return self._array("<f4", weights)
 
-    def _array(self, kind: str, count: int) -> NDArray[np.generic]:
+    def _array(self, kind: str, count: int) -> NDArray[Any]:
         return np.frombuffer(self._take(np.dtype(kind).itemsize * count), dtype=kind)
 
     def _take(self, size: int) -> bytes:
@@ -226,5 +228,5 @@ class _Reader:
         self._at += size
         return piece
 
-    def _unpack(self, layout: struct.Struct) -> tuple[int, ...]:
+    def _unpack(self, layout: struct.Struct) -> tuple[Any, ...]:
         return layout.unpack(self._take(layout.size))

@@ -8,7 +8,8 @@ from typing import Final
 from query.request import Language
 from search_config.language import has_hebrew, language_of
 
-# A file's name: a stem, then one of the endings that offices use. Without this list `Ltd.com` style words would be files.
+# A file's name: a stem, then one of the endings that offices use. Without this list `Ltd.com` style words would be
+# files.
 _FILE_ENDINGS: Final = (
     "txt|md|html?|pdf|docx?|xlsx?|pptx?|csv|json|ya?ml|xml|zip|png|jpe?g|eml|msg|py|sh|log|ini|conf|sql"
 )
@@ -57,9 +58,8 @@ def has_identifier(text: str) -> bool:
 def query_language(text: str) -> Language:
     """The class of a query, by which its weights are chosen.
 
-    `he` with any Hebrew letter; `identifier` where every token is one; then `en` or `other` by its letters. Text without
-    a letter that is no identifier (`12 45`) is `other`.
-    """
+    `he` with any Hebrew letter; `identifier` where every token is one; then `en` or `other` by its letters. Text
+    without a letter that is no identifier (`12 45`) is `other`."""
     if has_hebrew(text):
         return "he"
     tokens = [token for token in map(_bare, text.split()) if token]

@@ -13,13 +13,14 @@ from search_config.errors import EmptyQuery, InvalidRequest, QueryTooLong
 from search_config.records import tenant_id
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-# Directional marks, zero-width blanks, joiners' neighbours and the byte order mark: invisible, never meant as part of a query
-# (they come along with text copied from a page). U+200C and U+200D stay, since scripts and emoji need them.
+# Directional marks, zero-width blanks, soft hyphens, byte order marks: they come along with text copied from a page and
+# are never meant. U+200C and U+200D stay: some scripts and emoji need them.
 _INVISIBLE: Final = re.compile("[\u200b\u200e\u200f\u061c\u2060\u202a-\u202e\u2066-\u2069\ufeff\u00ad]")
 
 
 def clean_query(text: str, *, max_chars: int) -> str:
-    """The query as it is searched: NFC, without invisible marks, control characters (NUL too) and runs of blanks as one blank.
+    """The query as it is searched: NFC, without invisible marks, control characters (NUL too) and runs of blanks as
+    one blank.
 
     Query-syntax characters stay: a query is plain text and is never parsed.
 

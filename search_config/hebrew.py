@@ -1,33 +1,48 @@
 """The Hebrew-aware analysis, as data: built-in filters only, so that it loads on a stock OpenSearch image. Pure.
 
 Analyzers
-    hebrew_prefix   words, each with every plausible prefix combination stripped, the original kept at the same position
-    hebrew_exact    words and identifiers as they are written: E-4031 is one token that E-4032 does not match
-    english_stem    Latin words, stemmed; Hebrew words are left to the other two
+    hebrew_prefix      words, each with its prefix letters cut one by one, the original kept at the same position
+    hebrew_inflected   the same, each brought to the one form that stands for all its inflections
+    hebrew_exact       words and identifiers as they are written: E-4031 is one token that E-4032 does not match
+    english_stem       Latin words, stemmed; Hebrew words are left to the others
 
-Prefix letters (otiyot ha-shimush, mnemonic "moshe ve-kalev") follow the order that grammar allows:
-conjunction vav, subordinating shin with its compounds, preposition, article.
+All tokens of a word keep its offsets, so that a highlight marks the whole written word. `docs/analyzer.md` says what
+each step is worth.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from search_config.hebrew_inflection import (
+    REPRESENTATIVE_END,
+    abbreviation_rules,
+    inflection_rules,
+    inflections,
+    representatives_of,
+    shortening_pattern,
+    whole_words,
+)
+from search_config.hebrew_prefixes import (
+    GERESH,
+    GERSHAYIM,
+    HEBREW_LETTER,
+    PREFIX_LETTERS,
+    STAGES,
+    UNCUT,
+    stage_pattern,
+)
+
 Json = dict[str, Any]
 
 # Changes whenever a text would be analysed otherwise than before; written into the index's `_meta`.
-ANALYZER_VERSION: Final = "he-1"
+ANALYZER_VERSION: Final = "he-2"
 
 PREFIX_ANALYZER: Final = "hebrew_prefix"
+INFLECTED_ANALYZER: Final = "hebrew_inflected"
 EXACT_ANALYZER: Final = "hebrew_exact"
 ENGLISH_ANALYZER: Final = "english_stem"
 
-# What is left of a word after its prefix: one letter is no word (U+05F3 and U+05F4 inside abbreviations do not count).
-MIN_STEM_LETTERS: Final = 2
-
-HEBREW_LETTER: Final = "\u05d0-\u05ea"
-GERESH: Final = "\u05f3"
-GERSHAYIM: Final = "\u05f4"
 # Unicode 16, block Hebrew: cantillation U+0591-05AF, points U+05B0-05BD, 05BF, 05C1-05C2, 05C4-05C5, 05C7.
 POINTS: Final = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
 MAQAF: Final = "\u05be"
@@ -37,23 +52,8 @@ DOUBLE_QUOTES: Final = '"\u05f4\u201c\u201d\u201e\u201f\u2033'
 SINGLE_QUOTES: Final = "'\u05f3\u2018\u2019\u201a\u201b\u00b4`\u2032"
 # Zero-width and directional marks (U+200B-200F, 202A-202E, 2060, 2066-2069, FEFF, soft hyphen): never part of a word.
 INVISIBLE: Final = "\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\u00ad"
-
-PREFIX_LETTERS: Final = "\u05de\u05e9\u05d4\u05d5\u05db\u05dc\u05d1"  # mem shin he vav kaf lamed bet
-
-# Every combination that grammar allows, by its length: a vav before anything; shin alone or with its compounds
-# (kaf-shin "when", mem-shin "since", lamed-kaf-shin "once"); then a preposition and, after mem, the article.
-PREFIXES: Final[dict[int, tuple[str, ...]]] = {
-    1: ("ו", "ה", "ב", "ל", "כ", "מ", "ש"),
-    2: ("וה", "וב", "ול", "וכ", "ומ", "וש", "שה", "שב", "של", "שכ", "שמ", "כש", "מש", "מה", "בה", "לה", "כה"),
-    3: ("ושה", "ושב", "ושל", "ושכ", "ושמ", "וכש", "ומש", "ומה", "כשה", "כשב", "כשל", "כשמ", "משה", "לכש", "שמה"),
-    4: ("וכשה", "וכשב", "וכשל", "וכשמ", "ולכש", "ושמה", "לכשה", "לכשב"),
-}
-
-
-def prefix_patterns() -> list[str]:
-    """One regular expression a prefix length; its group captures what is left. All of them apply to each token."""
-    rest = f"([{HEBREW_LETTER}][{HEBREW_LETTER}{GERESH}{GERSHAYIM}]{{{MIN_STEM_LETTERS - 1},}})"
-    return [f"^(?:{'|'.join(prefixes)}){rest}$" for prefixes in PREFIXES.values()]
+# What parts thousands: comma, no-break space, thin space, narrow no-break space. A plain space also parts numbers.
+THOUSANDS: Final = ",\u00a0\u2009\u202f"
 
 
 def _char_filters() -> Json:
@@ -71,17 +71,39 @@ def _char_filters() -> Json:
         "hebrew_geresh": _replace(f"(?<={letter})[{SINGLE_QUOTES}](?![{SINGLE_QUOTES}])", GERESH),
         # ב2024, בWindows, ה-CEO: a Hebrew prefix before Latin letters or digits is a word of its own.
         "hebrew_before_latin": _replace(f"(?<={letter})(?=[A-Za-z0-9])", " "),
-        # 12,500 and 12500 are one number.
-        "thousands": _replace(r"(?<=\d),(?=\d{3}(?!\d))", ""),
+        # 12,500 and 12500 are one number; 2024,500 are two.
+        "thousands": _replace(rf"(?<=(?<!\d)\d{{1,3}})[{THOUSANDS}](?=\d{{3}}(?!\d))", ""),
         "invisible_spaces": _replace("[\u00a0\u2000-\u200a\u202f\u205f\u3000]", " "),
     }
 
 
 def _filters() -> Json:
+    listed = inflections()
+    whole = representatives_of(whole_words(), listed)
+    others = {form: found for form, found in listed.items() if form not in whole}
+    cuts = {
+        name: {"type": "pattern_capture", "preserve_original": True, "patterns": [stage_pattern(prefixes)]}
+        for name, prefixes in zip(_cut_names(), STAGES, strict=True)
+    }
     return {
-        "hebrew_prefixes": {"type": "pattern_capture", "preserve_original": True, "patterns": prefix_patterns()},
-        # After stripping, so that a prefix before an abbreviation is seen; then צה״ל is צהל and דו״ח is דוח.
-        "hebrew_marks_dropped": {"type": "pattern_replace", "pattern": f"[{GERESH}{GERSHAYIM}]", "replacement": ""},
+        "hebrew_whole_words": {"type": "stemmer_override", "rules": [f"{word}=>{word}{UNCUT}" for word in whole]},
+        "hebrew_whole_words_inflected": {"type": "stemmer_override", "rules": inflection_rules(whole)},
+        **cuts,
+        # After cutting, so that a prefix before an abbreviation is seen; then צה״ל is צהל and דו״ח is דוח.
+        "hebrew_marks_dropped": {
+            "type": "pattern_replace",
+            "pattern": f"[{GERESH}{GERSHAYIM}{UNCUT}]",
+            "replacement": "",
+        },
+        "hebrew_abbreviations": {"type": "stemmer_override", "rules": abbreviation_rules(listed)},
+        "hebrew_inflections": {"type": "stemmer_override", "rules": inflection_rules(others)},
+        "hebrew_suffixes": {"type": "pattern_replace", "pattern": shortening_pattern(), "replacement": "$1"},
+        # Each representative becomes a token.
+        "hebrew_representatives": {
+            "type": "pattern_capture",
+            "preserve_original": False,
+            "patterns": [f"([^{REPRESENTATIVE_END}]+)"],
+        },
         # Marks at the ends of an identifier are the sentence's, not the identifier's.
         "edge_marks_dropped": {
             "type": "pattern_replace",
@@ -117,46 +139,57 @@ def _tokenizers() -> Json:
     }
 
 
+def _cut_names() -> list[str]:
+    return [f"hebrew_cut_{number}" for number in range(1, len(STAGES) + 1)]
+
+
+def _cut_after(protection: str) -> list[str]:
+    return [step for name in _cut_names() for step in (protection, name)]
+
+
 def analysis() -> Json:
     """The `analysis` block of the index settings."""
     hebrew = ["hebrew_points", "hebrew_maqaf", "hebrew_quoted_word", "hebrew_gershayim", "hebrew_geresh"]
+    words = [*hebrew, "hebrew_before_latin", "thousands"]
+    folded = ["lowercase", "asciifolding"]
+    tidied = ["not_empty", "unique_at_position"]
     return {
         "char_filter": _char_filters(),
         "filter": _filters(),
         "tokenizer": _tokenizers(),
         "analyzer": {
-            PREFIX_ANALYZER: {
-                "type": "custom",
-                "char_filter": [*hebrew, "hebrew_before_latin", "thousands"],
-                "tokenizer": "standard",
-                "filter": [
-                    "lowercase",
-                    "asciifolding",
-                    "hebrew_prefixes",
+            PREFIX_ANALYZER: _custom(
+                words, "standard", [*folded, *_cut_after("hebrew_whole_words"), "hebrew_marks_dropped", *tidied]
+            ),
+            INFLECTED_ANALYZER: _custom(
+                words,
+                "standard",
+                [
+                    *folded,
+                    *_cut_after("hebrew_whole_words_inflected"),
+                    "hebrew_abbreviations",
                     "hebrew_marks_dropped",
-                    "not_empty",
-                    "unique_at_position",
+                    # What only the last cut laid bare.
+                    "hebrew_whole_words_inflected",
+                    "hebrew_inflections",
+                    "hebrew_suffixes",
+                    "hebrew_representatives",
+                    *tidied,
                 ],
-            },
-            EXACT_ANALYZER: {
-                "type": "custom",
-                "char_filter": [*hebrew, "invisible_spaces"],
-                "tokenizer": "identifier",
-                "filter": ["lowercase", "edge_marks_dropped", "identifier_prefixes", "not_empty", "unique_at_position"],
-            },
-            ENGLISH_ANALYZER: {
-                "type": "custom",
-                "char_filter": [*hebrew, "hebrew_before_latin"],
-                "tokenizer": "standard",
-                "filter": [
-                    "english_possessive",
-                    "lowercase",
-                    "asciifolding",
-                    "latin_only",
-                    "not_empty",
-                    "english_stop",
-                    "english_stemmer",
-                ],
-            },
+            ),
+            EXACT_ANALYZER: _custom(
+                [*hebrew, "invisible_spaces"],
+                "identifier",
+                ["lowercase", "edge_marks_dropped", "identifier_prefixes", *tidied],
+            ),
+            ENGLISH_ANALYZER: _custom(
+                [*hebrew, "hebrew_before_latin"],
+                "standard",
+                ["english_possessive", *folded, "latin_only", "not_empty", "english_stop", "english_stemmer"],
+            ),
         },
     }
+
+
+def _custom(char_filter: list[str], tokenizer: str, filters: list[str]) -> Json:
+    return {"type": "custom", "char_filter": char_filter, "tokenizer": tokenizer, "filter": filters}

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import PlainTextResponse
 
 from api.auth import CurrentTenant, ServicesHere
-from api.documents import delete_document, find_document, text_of
+from api.documents import text_of
 from api.errors import described
 from api.schemas import DocumentParameters, DocumentRow, DocumentView
 
@@ -23,21 +23,24 @@ def list_documents(
     parameters: Annotated[DocumentParameters, Query()], tenant: CurrentTenant, here: ServicesHere
 ) -> list[DocumentRow]:
     """All documents of the tenant, or those in one state."""
-    return [DocumentRow.of(record) for record in here.registry.list(tenant, state=parameters.state)]
+    return [DocumentRow.of(record) for record in here.registry.iterate(tenant, state=parameters.state)]
 
 
 @router.get("/{document_id}", summary="Show a document", responses=described(404))
 def show_document(document_id: DocumentId, tenant: CurrentTenant, here: ServicesHere) -> DocumentView:
     """One document's state and metadata."""
-    return DocumentView.of(find_document(here.registry, tenant, document_id))
+    return DocumentView.of(here.registry.require(tenant, document_id))
 
 
 @router.get(
-    "/{document_id}/text", summary="A document's canonical text", response_class=PlainTextResponse, responses=described(404)
+    "/{document_id}/text",
+    summary="A document's canonical text",
+    response_class=PlainTextResponse,
+    responses=described(404),
 )
 def show_text(document_id: DocumentId, tenant: CurrentTenant, here: ServicesHere) -> PlainTextResponse:
     """The text that locators point into: `text[from:to]`, counted in Unicode code points, is a hit's content."""
-    return PlainTextResponse(text_of(find_document(here.registry, tenant, document_id)))
+    return PlainTextResponse(text_of(here.registry.require(tenant, document_id)))
 
 
 @router.delete(
@@ -45,4 +48,4 @@ def show_text(document_id: DocumentId, tenant: CurrentTenant, here: ServicesHere
 )
 def remove_document(document_id: DocumentId, tenant: CurrentTenant, here: ServicesHere) -> None:
     """Deletes it with all its passages; afterwards no search finds it."""
-    delete_document(here.registry, tenant, document_id)
+    here.registry.delete(tenant, document_id)

@@ -1,9 +1,8 @@
 """What every fusion rule has in common: legs in, one stable order out. Pure.
 
-A rule says what each hit of one leg contributes; the fused score is the weighted sum of the contributions. All rules keep
-one promise: a contribution is never negative, never rises down a leg's order, and a hit that a leg did not return gets
-nothing from it. So a hit that only one leg returned never stands above a better hit of that leg.
-"""
+A rule says what each hit of one leg contributes; the fused score is the weighted sum of the contributions. All rules
+keep one promise: a contribution is never negative, never rises down a leg's order, and a hit that a leg did not return
+gets nothing from it. So a hit that only one leg returned never stands above a better hit of that leg."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ LEG_ORDER: Final[tuple[Leg, ...]] = ("bm25", "knn")
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One hit of one leg: `score` is BM25 or a cosine; `rank` counts from 1, None for a score that was asked for afterwards
-    because the leg itself did not return the hit."""
+    """One hit of one leg: `score` is BM25 or a cosine; `rank` counts from 1, None for a score that was asked for
+    afterwards because the leg itself did not return the hit."""
 
     chunk_id: str
     score: float
@@ -44,7 +43,8 @@ class FusionRule(Protocol):
         """Whether every candidate's score in both legs must be known (asked for in one more round trip)."""
 
     def contributions(self, leg: Leg, hits: Sequence[Scored]) -> list[float]:
-        """What each hit of one leg contributes, in the order of `hits`: finite and not negative; empty for an empty leg."""
+        """What each hit of one leg contributes, in the order of `hits`: finite and not negative; empty for an empty
+        leg."""
 
 
 def fuse(rule: FusionRule, legs: Mapping[Leg, Sequence[Scored]], weights: Mapping[Leg, float]) -> list[Fused]:

@@ -1,11 +1,10 @@
-"""Distribution-based score fusion: each leg stretched over mean +- 3 sigma (M. Mazzeschi, "Distribution-Based Score Fusion",
-2023), then a convex sum.
+"""Distribution-based score fusion: each leg stretched over mean +- 3 sigma (M. Mazzeschi, "Distribution-Based Score
+Fusion", 2023), then a convex sum.
 
-    n(d) = (s(d) - (mean - 3 sigma)) / (6 sigma)
+    n(d) = (s(d) - low) / (6 sigma),  low = min(mean - 3 sigma, lowest score)
 
-Values below 0 become 0; values above 1 stay, since cutting them would make the leg's best hits equal. Equal scores (one hit,
-too) sit at the mean: 0.5.
-"""
+Nothing is cut off at either end, since that would make a leg's first or last hits equal: a score beyond three sigma
+gives more than 1, and one below moves the lower end. Equal scores (one hit, too) sit at the mean: 0.5."""
 
 from __future__ import annotations
 
@@ -36,4 +35,5 @@ class DistributionBased:
         mean, sigma = statistics.fmean(scores), statistics.pstdev(scores)
         if sigma == 0:
             return [AT_THE_MEAN] * len(hits)
-        return [max(0.0, (score - mean + SIGMAS * sigma) / (2 * SIGMAS * sigma)) for score in scores]
+        low = min(mean - SIGMAS * sigma, *scores)
+        return [(score - low) / (2 * SIGMAS * sigma) for score in scores]

@@ -2,9 +2,8 @@
 
     n(d) = (s(d) - min) / (max - min),  mapped to [FLOOR, 1]
 
-The leg's last hit gets FLOOR, more than a hit the leg did not return. Equal scores (one hit, too) all get 1: each of them is
-the leg's best.
-"""
+The leg's last hit gets FLOOR, more than a hit the leg did not return. Equal scores (one hit, too) all get 1: each of
+them is the leg's best."""
 
 from __future__ import annotations
 

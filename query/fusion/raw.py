@@ -2,10 +2,9 @@
 
     s(d) = w_bm25 BM25(d) + w_knn c max(0, cos(d))
 
-With equal weights the order is that of BM25 + c x cosine. Cosines of one query differ by little and start high, so a missing
-one would cost a hit more than all its words are worth: this rule needs every candidate's score in both legs. A negative
-cosine is no evidence, not evidence against.
-"""
+With equal weights the order is that of BM25 + c x cosine. Cosines of one query differ by little and start high, so a
+missing one would cost a hit more than all its words are worth: this rule needs every candidate's score in both legs. A
+negative cosine is no evidence, not evidence against."""
 
 from __future__ import annotations
 

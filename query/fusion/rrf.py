@@ -1,5 +1,5 @@
-"""Weighted reciprocal rank fusion: Cormack, Clarke, Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual
-Rank Learning Methods", SIGIR 2009.
+"""Weighted reciprocal rank fusion: Cormack, Clarke, Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
+individual Rank Learning Methods", SIGIR 2009.
 
     RRF(d) = sum over legs of  w_leg / (k + rank_leg(d)),  ranks from 1
 """
@@ -15,8 +15,8 @@ from query.request import Leg
 
 @dataclass(frozen=True, slots=True)
 class ReciprocalRank:
-    """RRF with constant `k`: a large one rewards agreement, a small one the first places. Scores do not matter, so a hit
-    without a rank contributes nothing."""
+    """RRF with constant `k`: a large one rewards agreement, a small one the first places. Scores do not matter, so a
+    hit without a rank contributes nothing."""
 
     k: int
     needs_all_scores: bool = False

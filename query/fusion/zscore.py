@@ -3,9 +3,8 @@
     z(d) = (s(d) - mean) / sigma;  n(d) = z(d) - min z + FLOOR
 
 Plain z-scores give a hit that a leg did not return the value of that leg's average hit, 0, above half of those it did
-return. Counting from the leg's lowest hit changes nothing between two returned hits, and puts the missing one below them.
-Equal scores (one hit, too) have no sigma: each counts as one sigma.
-"""
+return. Counting from the leg's lowest hit changes nothing between two returned hits, and puts the missing one below
+them. Equal scores (one hit, too) have no sigma: each counts as one sigma."""
 
 from __future__ import annotations
 

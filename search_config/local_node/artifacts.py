@@ -30,7 +30,6 @@ PINS_PATH = Path(__file__).with_name("pins.json")
 DOWNLOAD_THREADS = 4
 # A broken line is usually back within seconds: 5 tries wait about 1 + 2 + 4 + 8 s, then the user is told.
 DOWNLOAD_ATTEMPTS = 5
-FIRST_WAIT_S = 1.0
 LONGEST_WAIT_S = 10.0
 # Seconds without a byte after which a connection counts as dead.
 CONNECTION_TIMEOUT_S = 30
@@ -210,7 +209,7 @@ class ArtifactStore:
         retrying = Retrying(
             # jgo raises RuntimeError for every status other than 200; OSError is a disk or line error.
             retry=retry_if_exception_type((requests.RequestException, RuntimeError, ConnectionError)),
-            wait=wait_exponential_jitter(initial=FIRST_WAIT_S, max=LONGEST_WAIT_S),
+            wait=wait_exponential_jitter(max=LONGEST_WAIT_S),
             stop=stop_after_attempt(DOWNLOAD_ATTEMPTS),
             retry_error_callback=give_up,
         )

@@ -75,7 +75,7 @@ def engine_settings(placement: Placement, spec: ClusterSpec, *, port: int, trans
 
 
 def logging_settings(placement: Placement) -> str:
-    """`log4j2.properties`: one rolling file; errors on the console too, where the start looks for a reason."""
+    """`log4j2.properties`: one rolling file. (What the Java runtime itself prints goes to the console's file.)"""
     log = (placement.logs / LOG_NAME).as_posix()
     return f"""\
 status = error
@@ -90,6 +90,9 @@ appender.file.policies.size.type = SizeBasedTriggeringPolicy
 appender.file.policies.size.size = {LOG_SIZE}
 appender.file.strategy.type = DefaultRolloverStrategy
 appender.file.strategy.max = {LOGS_KEPT}
+# Some 60 lines of converter registrations at every start, for a transport that is off.
+logger.grpc.name = org.opensearch.transport.grpc
+logger.grpc.level = warn
 rootLogger.level = info
 rootLogger.appenderRef.file.ref = file
 """
@@ -104,6 +107,8 @@ def java_command(placement: Placement, home: Path, runtime: JavaRuntime, *, heap
         f"-javaagent:{agent}",
         f"-Xms{heap_mb}m",
         f"-Xmx{heap_mb}m",
+        # Off-heap buffers, by default as much as the heap again; half of it is what the engine's own distribution sets.
+        f"-XX:MaxDirectMemorySize={heap_mb // 2}m",
         *modules,
         "--enable-native-access=ALL-UNNAMED",
         # The trimmed runtime lacks locale data that the `thai` analyzer asks for; ICU brings it.

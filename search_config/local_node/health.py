@@ -16,7 +16,9 @@ from search_config.local_node.config import CONSOLE_NAME, LOG_NAME, LOOPBACK
 ANSWER_TIMEOUT_S = 5.0
 # A log's tail that surely holds the last exception with its whole trace.
 TAIL_BYTES = 256 * 1024
-_EXCEPTION = re.compile(r"(?:Caused by: |^|: )((?:[\w$]+\.)+[\w$]*(?:Exception|Error|Failure)(?:: .*)?)")
+_EXCEPTION = re.compile(
+    r"""(?:Caused by: |Exception in thread "[^"]*" |^|: )((?:[\w$]+\.)+[\w$]*(?:Exception|Error|Failure)(?:: .*)?)"""
+)
 _ERROR_LINE = re.compile(r"\[(?:ERROR|FATAL)\s*\]|^(?:Error|ERROR|fatal error)\b|^Exception in thread", re.IGNORECASE)
 
 

@@ -7,6 +7,7 @@ are compared (about a millisecond), and a home that differs is built anew from p
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import shutil
@@ -17,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from search_config.errors import ArtifactCorrupt, NotEnoughDisk
+from search_config.errors import ArtifactCorrupt, NodeError, NotEnoughDisk
 from search_config.local_node.artifacts import ArtifactStore, Pin, PinTable, Progress
 
 MARKER = ".mafteach-home.json"
@@ -108,10 +109,29 @@ def ensure_home(base: Path, store: ArtifactStore, pins: PinTable, progress: Prog
 
     Raises:
         NotEnoughDisk, ArtifactUnavailable, ArtifactCorrupt
+        NodeError: a folder can't be written to.
     """
     home = home_path(base, pins)
     if is_complete(home, pins):
         return home
+    try:
+        return _build_home(home, store, pins, progress)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise NotEnoughDisk(
+                "The disk filled up while the search engine was downloaded or unpacked.",
+                where=str(base),
+                remedy="Free some space, or name a folder on another disk by MAFTEACH_CACHE_DIR.",
+            ) from error
+        raise NodeError(
+            f"The search engine can't be unpacked: {error.strerror or error}.",
+            where=str(error.filename or base),
+            remedy="Name a folder that you may write to by MAFTEACH_CACHE_DIR.",
+        ) from error
+
+
+def _build_home(home: Path, store: ArtifactStore, pins: PinTable, progress: Progress | None) -> Path:
+    base = home.parent
     base.mkdir(parents=True, exist_ok=True)
     store.folder.mkdir(parents=True, exist_ok=True)
     with FileLock(base / ".home.lock"):
@@ -159,6 +179,7 @@ def _lay_out(home: Path, store: ArtifactStore, pins: PinTable) -> None:
                 shutil.copyfile(path, folder / pin.filename)
     for module in MODULES:
         folder = home / "modules" / module.name
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / "plugin-descriptor.properties").write_text(_descriptor(module, pins.engine), encoding="utf-8")
         if module.policy:
             (folder / "plugin-security.policy").write_text(module.policy, encoding="utf-8")

@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict
 
-from search_config.errors import NodeDied, NodeTimeout
+from search_config.errors import InvalidSettings, NodeDied, NodeError, NodeTimeout
 from search_config.local_node import health, process
 from search_config.local_node.artifacts import ArtifactStore, Progress, load_pins
 from search_config.local_node.config import (
@@ -94,12 +94,14 @@ class LocalNode:
             progress: called with a line for people at each step (downloads, unpacking, waiting).
 
         Raises:
+            InvalidSettings: `knn_engine` is faiss, which this node does not have.
             PortBusy, NotEnoughMemory, NotEnoughDisk: before anything is started.
             ArtifactUnavailable, ArtifactCorrupt: a package of the engine can't be had.
             NodeDied: with the reason from the node's log.
             NodeTimeout: it lives, but serves nothing in time.
             NodeError: its folders or its process can't be made.
         """
+        self._refuse_faiss()
         make_folders(self._placement)
         with self._locked():
             record = process.running_record(self._placement)
@@ -158,10 +160,25 @@ class LocalNode:
                 where=str(self._placement.lock_file),
                 remedy="End that process and try again.",
             ) from error
+        except OSError as error:
+            raise NodeError(
+                f"The node's lock can't be taken: {error.strerror}.",
+                where=str(self._placement.lock_file),
+                remedy="The node belongs to another user; act as that user.",
+            ) from error
         try:
             yield
         finally:
             lock.release()
+
+    def _refuse_faiss(self) -> None:
+        # The published plugin carries no native libraries: the first vector written to a faiss field ends the node.
+        if self._settings.knn_engine == "faiss":
+            raise InvalidSettings(
+                "The embedded node has no native faiss library; one vector in a faiss field would end it.",
+                where="MAFTEACH_KNN_ENGINE",
+                remedy="Set it to lucene, or name a cluster that has faiss by MAFTEACH_OPENSEARCH_URL.",
+            )
 
     def _launch(self, progress: Progress | None) -> process.PidRecord:
         placement = self._placement
@@ -224,7 +241,7 @@ class LocalNode:
             f"The node ended while starting: {reason}"
             if reason is not None
             else "The node ended while starting and its log gives no reason; the system may have killed it for memory.",
-            where=str(self._placement.logs / LOG_NAME),
+            where=str(self._placement.logs),
             remedy="Correct what the log names and start again.",
         )
 

@@ -51,7 +51,7 @@ def launch(command: list[str], placement: Placement, *, port: int, transport_por
     account = placement.account
     arguments = [SHELL, "-c", _DETACH, SHELL, str(placement.logs / CONSOLE_NAME), *command]
     try:
-        started = subprocess.run(
+        started = subprocess.run(  # noqa: S603 - our own command line
             arguments,
             stdin=subprocess.DEVNULL,
             capture_output=True,

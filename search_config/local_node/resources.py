@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
@@ -10,7 +11,8 @@ import psutil
 from search_config.errors import NotEnoughMemory, PortBusy
 from search_config.local_node.config import LOOPBACK
 
-# What a node takes beside its heap: classes, compiled code, threads, network buffers (measured: docs/local-node.md).
+# What a node takes beside its heap (classes, compiled code, threads, buffers): 240 MiB after a start (docs/local-node.md),
+# and network and index buffers under load.
 OVERHEAD_MB = 400
 MIB = 1 << 20
 # The limit of a container that psutil does not see (control groups, version 2).
@@ -19,9 +21,16 @@ CGROUP = Path("/sys/fs/cgroup")
 
 def free_port() -> int:
     """A TCP port on loopback that nobody listened on a moment ago."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind((LOOPBACK, 0))
-        return int(probe.getsockname()[1])
+    return free_ports(1)[0]
+
+
+def free_ports(count: int) -> list[int]:
+    """As `free_port`, several different ones."""
+    with ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) for _ in range(count)]
+        for probe in probes:
+            probe.bind((LOOPBACK, 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
 
 
 def is_free(port: int) -> bool:

@@ -70,14 +70,16 @@ def system_javas() -> list[Path]:
 def _usable(java: Path) -> bool:
     """Whether it is of a tested version and lists the vector module."""
     try:
-        listing = subprocess.run(
+        listing = subprocess.run(  # noqa: S603 - an executable found in the system's folders
             [str(java), "--list-modules"], capture_output=True, text=True, timeout=PROBE_TIMEOUT_S, check=False
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return False
     base = _BASE.search(listing)
     return (
-        base is not None and OLDEST_JAVA <= int(base.group(1)) <= NEWEST_JAVA and f"\n{VECTOR_MODULE}@" in f"\n{listing}"
+        base is not None
+        and OLDEST_JAVA <= int(base.group(1)) <= NEWEST_JAVA
+        and f"\n{VECTOR_MODULE}@" in f"\n{listing}"
     )
 
 

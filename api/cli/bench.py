@@ -1,0 +1,68 @@
+"""`mafteach bench NAME|all`: measures this machine against the targets of the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from api.cli.failures import Exit
+from api.cli.output import print_line, print_table, write_json
+from search_config.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from evaluation.benchmark.report import BenchReport
+    from search_config.settings import Settings
+
+Benchmark = Callable[["Settings", bool], "BenchReport"]
+ALL: Final = "all"
+
+
+def _embed(settings: Settings, quick: bool) -> BenchReport:
+    from evaluation.benchmark import embed
+
+    return embed.run(settings, quick=quick)
+
+
+# A benchmark is registered here and nowhere else; each imports its module when it runs.
+BENCHMARKS: Final[Mapping[str, Benchmark]] = {"embed": _embed}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog="Example: mafteach bench embed --quick --json embed.json")(bench)
+
+
+def bench(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"{', '.join(BENCHMARKS)}, or {ALL}.")],
+    quick: Annotated[bool, typer.Option("--quick", help="A shorter run, whose figures are rougher.")] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the checks to this file, as JSON.")
+    ] = None,
+) -> None:
+    """Measure, and compare with the targets. Exits 1 where a target is missed."""
+    from search_config.settings import load_settings
+
+    if name != ALL and name not in BENCHMARKS:
+        raise InvalidRequest(
+            "There is no such benchmark.", where=name[:80], remedy=f"Benchmarks: {', '.join((*BENCHMARKS, ALL))}."
+        )
+    settings = load_settings()
+    wanted = BENCHMARKS if name == ALL else {name: BENCHMARKS[name]}
+    reports = [run(settings, quick) for run in wanted.values()]
+    checks = [check for report in reports for check in report.checks]
+    if json_file is not None:
+        write_json(json_file, {"checks": [check.model_dump(mode="json") for check in checks]})
+    for report in reports:
+        if report.rows:
+            print_table(report.columns, report.rows)
+            print_line()
+    words = {True: "yes", False: "NO", None: "-"}
+    print_table(
+        ("check", "value", "target", "holds"),
+        [(one.name, "-" if one.value is None else f"{one.value:g}", one.target, words[one.holds]) for one in checks],
+    )
+    if any(check.holds is False for check in checks):
+        raise typer.Exit(Exit.FAILED)

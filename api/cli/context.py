@@ -1,0 +1,176 @@
+"""Where the command line composes its parts: settings → node → engine → embedder → index → search or ingest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from api.cli.output import Say, say
+
+if TYPE_CHECKING:
+    from api.keys import KeyStore
+    from api.services import Services
+    from ingest.pipeline import Ingestor
+    from ingest.registry import Registry
+    from models.base import Embedder
+    from query.search import SearchContext
+    from search_config.client import Engine
+    from search_config.install import IndexInfo
+    from search_config.names import Names
+    from search_config.settings import Settings
+
+
+class Runtime:
+    """A command's parts, each made when it is first asked for."""
+
+    def __init__(self, settings: Settings, say: Say) -> None:
+        self.settings = settings
+        self._say = say
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The engine: the cluster of MAFTEACH_OPENSEARCH_URL, or the embedded node, started where it does not run.
+
+        Raises:
+            NodeError
+        """
+        from search_config.client import Engine
+
+        return Engine(self._url(), timeout_s=self.settings.request_timeout_s)
+
+    def _url(self) -> str:
+        if self.settings.opensearch_url is not None:
+            return str(self.settings.opensearch_url)
+        from search_config.local_node import LocalNode
+
+        node = LocalNode(self.settings)
+        status = node.status()
+        if not status.running:
+            self._say("The embedded OpenSearch node is not running; starting it.")
+            status = node.start(self._say)
+        return status.url
+
+    @cached_property
+    def names(self) -> Names:
+        """Names of the indices."""
+        from search_config.names import Names
+
+        return Names(prefix=self.settings.index_prefix)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The configured model."""
+        from models.factory import load_embedder
+
+        return load_embedder(self.settings)
+
+    @cached_property
+    def info(self) -> IndexInfo:
+        """The live index, checked against the model.
+
+        Raises:
+            IndexMissing, IndexMismatch
+        """
+        from search_config.install import attach
+
+        return attach(self.engine, self.settings, self.embedder.description)
+
+    def install(self) -> IndexInfo:
+        """Set up what is missing, and attach."""
+        from search_config.install import install
+
+        # Into the place of the cached property: what was installed is what is attached to.
+        self.__dict__["info"] = installed = install(self.engine, self.settings, self.embedder.description)
+        return installed
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The documents."""
+        from ingest.registry import Registry
+
+        return Registry(self.engine, self.info, self.settings)
+
+    @cached_property
+    def keys(self) -> KeyStore:
+        """The API keys."""
+        from api.keys import KeyStore
+
+        return KeyStore(self.engine, self.names)
+
+    @cached_property
+    def search_context(self) -> SearchContext:
+        """What a search needs."""
+        from query.profile import load_profile
+        from query.search import SearchContext
+
+        profile = load_profile().checked_for(self.info)
+        return SearchContext(self.engine, self.info, self.embedder, profile, self.settings)
+
+    @cached_property
+    def ingestor(self) -> Ingestor:
+        """What an ingest needs."""
+        from ingest.pipeline import Ingestor
+
+        return Ingestor(self.engine, self.info, self.embedder, self.settings)
+
+    @cached_property
+    def services(self) -> Services:
+        """What the HTTP application needs."""
+        from api.services import Services
+
+        return Services(
+            settings=self.settings,
+            engine=self.engine,
+            info=self.info,
+            context=self.search_context,
+            registry=self.registry,
+            keys=self.keys,
+        )
+
+    def known_tenant(self, tenant: str) -> str:
+        """A tenant that has a document or a key.
+
+        Raises:
+            MissingTenant, InvalidTenant
+            UnknownTenant: naming those that there are.
+        """
+        from query.tenants import known_tenants, tenant_is_known
+        from search_config.errors import UnknownTenant
+        from search_config.records import tenant_id
+
+        name = tenant_id(tenant)
+        # A missing index is told before a missing tenant.
+        _ = self.info
+        if not tenant_is_known(self.engine, self.names, name):
+            known = known_tenants(self.engine, self.names)
+            raise UnknownTenant(
+                "There is no such tenant.",
+                where=name,
+                remedy=f"Known tenants: {', '.join(known)}."
+                if known
+                else "Ingest documents for it first: mafteach ingest",
+            )
+        return name
+
+    def close(self) -> None:
+        """Close what was opened; the node goes on running."""
+        if "engine" in self.__dict__:
+            self.engine.close()
+
+
+@contextmanager
+def opened(say: Say = say) -> Iterator[Runtime]:
+    """A runtime over the settings of the environment, closed at the end.
+
+    Raises:
+        InvalidSettings
+    """
+    from search_config.settings import load_settings
+
+    runtime = Runtime(load_settings(), say)
+    try:
+        yield runtime
+    finally:
+        runtime.close()

@@ -1,0 +1,88 @@
+"""`mafteach ingest`: files and folders become searchable."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from api.cli.context import opened
+from api.cli.failures import Exit
+from api.cli.output import JsonFlag, clean, print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from ingest.worker import IngestReport, OnEvent, ProgressEvent
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog="Example: mafteach ingest examples/documents --tenant demo")(ingest)
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.")],
+    tenant: Annotated[
+        str, typer.Option("--tenant", "-t", metavar="TENANT", help="The tenant whose documents these become.")
+    ],
+    as_json: JsonFlag = False,
+) -> None:
+    """Make files and folders searchable for a tenant; what did not change is left alone.
+
+    A bad file is listed with its reason and the rest goes on; then the exit status is 1.
+    """
+    from ingest.files import find_files
+    from ingest.worker import ingest_paths
+    from search_config.records import tenant_id
+
+    # Slips are told before a node is started for them.
+    tenant_id(tenant)
+    find_files(paths)
+    with opened() as runtime:
+        runtime.install()
+        with _progress() as on_event:
+            report = ingest_paths(runtime.ingestor, paths, tenant=tenant, on_event=on_event)
+    if as_json:
+        print_json(report.model_dump(mode="json"))
+    else:
+        _print(report)
+    if report.failed:
+        raise typer.Exit(Exit.FAILED)
+
+
+@contextmanager
+def _progress() -> Iterator[OnEvent | None]:
+    """A bar with counts and rate on standard error, where someone looks at it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    counts = TextColumn("{task.completed:.0f}/{task.total:.0f} documents, {task.fields[counts]}", markup=False)
+    columns = (SpinnerColumn(), BarColumn(), counts, TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        # How many there are is known with the first event.
+        task = progress.add_task("", total=0, counts="reading")
+
+        def show(event: ProgressEvent) -> None:
+            words = f"{event.chunks} passages, {event.chunks_per_second:.1f}/s"
+            failed = f", {event.failed} failed" if event.failed else ""
+            progress.update(task, completed=event.done, total=event.total or event.done, counts=words + failed)
+
+        yield show
+
+
+def _print(report: IngestReport) -> None:
+    rate = report.chunks / report.seconds if report.seconds else 0.0
+    print_line(
+        f"{report.documents} documents: {report.ready} ingested, {report.unchanged} unchanged, "
+        f"{len(report.failed)} failed; {report.chunks} passages in {report.seconds:.1f} s ({rate:.1f}/s)"
+    )
+    for outcome in report.noted:
+        print_line(f"note: {clean(outcome.name)}: {clean(' '.join(outcome.report))}")
+    if report.failed:
+        print_table(("failed", "code", "reason"), [(one.source, one.code, one.reason) for one in report.failed])

@@ -1,0 +1,66 @@
+"""`mafteach keys create|list|revoke`: API keys, each of which names one tenant."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from api.cli.context import opened
+from api.cli.output import JsonFlag, TenantOption, print_json, print_line, print_pairs, print_table, say
+
+group = typer.Typer(
+    help="Make, list and revoke the API keys of a tenant.",
+    epilog="Example: mafteach keys create --tenant demo",
+    no_args_is_help=False,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    app.add_typer(group, name="keys")
+
+
+@group.command(epilog="Example: mafteach keys create --tenant demo --label intranet")
+def create(
+    tenant: TenantOption,
+    label: Annotated[str, typer.Option("--label", help="What the key is for; shown in listings.")] = "",
+    as_json: JsonFlag = False,
+) -> None:
+    """Make a key. It is shown once: only its hash is stored."""
+    with opened() as runtime:
+        created = runtime.keys.create(tenant, label=label)
+    if as_json:
+        print_json({"key": created.key, "id": created.id, "tenant": created.tenant, "label": created.label})
+    else:
+        print_pairs([("key", created.key), ("id", created.id), ("tenant", created.tenant)])
+        say("Keep it now: it can't be shown again.")
+
+
+@group.command("list", epilog="Example: mafteach keys list --tenant demo")
+def list_keys(tenant: TenantOption, as_json: JsonFlag = False) -> None:
+    """List a tenant's keys, revoked ones too, without their secrets."""
+    with opened() as runtime:
+        found = runtime.keys.list(runtime.known_tenant(tenant))
+    if as_json:
+        print_json([record.model_dump(mode="json") for record in found])
+    else:
+        print_table(
+            ("id", "label", "created", "revoked"),
+            [(record.id, record.label, record.created_at, record.revoked_at) for record in found],
+        )
+
+
+@group.command(epilog="Example: mafteach keys revoke 0123456789ab --tenant demo")
+def revoke(
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="The key's id: its part between mk_ and the secret.")],
+    tenant: TenantOption,
+    as_json: JsonFlag = False,
+) -> None:
+    """Make a key invalid, from the next request on."""
+    with opened() as runtime:
+        revoked = runtime.keys.revoke(tenant, key_id)
+    if as_json:
+        print_json(revoked.model_dump(mode="json"))
+    else:
+        print_line(f"Key {revoked.id} is revoked.")

@@ -1,0 +1,83 @@
+"""The entry point `mafteach`: commands, errors and exit statuses."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import typer
+
+from api.cli import bench, doctor, documents, evaluate, ingest, keys, node, search, serve, setup, status
+from api.cli.failures import Exit, check_arguments, exit_status, report, usage_error
+from api.cli.output import prepare_streams, print_line
+from search_config.errors import MafteachError
+
+# Every module adds its commands; their order is the help's.
+MODULES: Final = (node, setup, status, doctor, ingest, documents, search, keys, serve, evaluate, bench)
+
+# typer brings click along under another name, depending on its version; this is click's UsageError in all of them.
+UsageError: Final[type[Exception]] = typer.BadParameter.__mro__[1]
+
+app = typer.Typer(
+    name="mafteach",
+    no_args_is_help=False,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Search an organisation's Hebrew and English documents.",
+    epilog="Example: mafteach ingest examples/documents --tenant demo && mafteach search 'אישור חניה' --tenant demo",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from api.version import version
+
+        print_line(f"mafteach {version()}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        print_line(context.get_help())
+
+
+for module in MODULES:
+    module.register(app)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; gives its exit status."""
+    as_json = "--json" in arguments
+    try:
+        check_arguments(arguments)
+        status = app(args=list(arguments), prog_name="mafteach", standalone_mode=False)
+        sys.stdout.flush()
+    except MafteachError as error:
+        report(error, as_json=as_json)
+        return exit_status(error)
+    except UsageError as error:
+        report(usage_error(str(error)), as_json=as_json)
+        return Exit.USAGE
+    except (typer.Abort, KeyboardInterrupt):
+        sys.stderr.write("interrupted\n")
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone; the interpreter would complain when it flushes the stream at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.BROKEN_PIPE
+    return status if isinstance(status, int) else Exit.DONE
+
+
+def main() -> int:
+    """Console script."""
+    prepare_streams()
+    return run(sys.argv[1:])

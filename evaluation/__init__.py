@@ -1,0 +1,1 @@
+"""Measures the code that serves users; nothing is measured on a copy."""

@@ -1,0 +1,1 @@
+"""Measurements of this machine against the targets: one module a benchmark, each with `run(settings, *, quick)`."""

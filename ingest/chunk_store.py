@@ -1,0 +1,120 @@
+"""Chunks in the index: written whole, counted, deleted by version. Every query names a tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingest.bulk import BulkRow, to_json, write
+from search_config import fields
+from search_config.client import BulkItem, Engine
+from search_config.errors import EngineRejected
+from search_config.install import IndexInfo
+from search_config.records import ChunkRecord, tenant_id
+from search_config.settings import Settings
+
+Json = dict[str, Any]
+
+# A float32 value of a unit vector is exact to about 6e-8 at its largest; more digits would only make rows longer.
+VECTOR_DECIMALS: Final = 8
+
+
+class ChunkStore:
+    """Rows of the chunks index, through its alias."""
+
+    def __init__(self, engine: Engine, info: IndexInfo, settings: Settings) -> None:
+        self._engine = engine
+        self._alias = info.names.chunks
+        self._settings = settings
+
+    def write(self, rows: Iterable[tuple[ChunkRecord, NDArray[np.float32]]]) -> list[BulkItem]:
+        """Write chunks with their vectors, each of shape `(dim,)`; one outcome a row, in order.
+
+        Raises:
+            EngineUnreachable, EngineOverloaded, EngineRejected
+        """
+        return write(
+            self._engine,
+            self._alias,
+            (BulkRow("index", record.chunk_id, _row(record, vector), to_alias=True) for record, vector in rows),
+            max_items=self._settings.bulk_max_items,
+            max_bytes=self._settings.bulk_max_bytes,
+        )
+
+    def refresh(self) -> None:
+        """Make what was written visible to searches."""
+        self._engine.request("POST", f"/{self._alias}/_refresh")
+
+    def counts(self, tenant: str, stamps: Mapping[str, str]) -> dict[str, int]:
+        """Chunks of each document that were made from one content in one way.
+
+        Args:
+            tenant: whose documents.
+            stamps: document id to the beginning that the ids of those chunks share.
+        """
+        if not stamps:
+            return {}
+        body = {
+            "size": 0,
+            "query": {"bool": {"filter": [_owned(tenant), {"terms": {fields.DOCUMENT_ID: list(stamps)}}]}},
+            "aggs": {
+                "made": {
+                    "filters": {
+                        "filters": {
+                            document: {"prefix": {fields.CHUNK_ID: stamp}} for document, stamp in stamps.items()
+                        }
+                    }
+                }
+            },
+        }
+        buckets = self._engine.search(self._alias, body)["aggregations"]["made"]["buckets"]
+        return {document: bucket["doc_count"] for document, bucket in buckets.items()}
+
+    def delete_others(self, tenant: str, stamps: Mapping[str, str]) -> None:
+        """Delete all chunks of each document but those whose ids begin with its stamp. Refresh before."""
+        self._delete(
+            tenant,
+            [
+                {
+                    "bool": {
+                        "filter": [{"term": {fields.DOCUMENT_ID: document}}],
+                        "must_not": [{"prefix": {fields.CHUNK_ID: stamp}}],
+                    }
+                }
+                for document, stamp in stamps.items()
+            ],
+        )
+
+    def delete_made(self, tenant: str, stamps: Iterable[str]) -> None:
+        """Delete the chunks whose ids begin with one of the stamps. Refresh before."""
+        self._delete(tenant, [{"prefix": {fields.CHUNK_ID: stamp}} for stamp in stamps])
+
+    def delete_document(self, tenant: str, document_id: str) -> None:
+        """Delete all chunks of a document. Refresh before."""
+        self._delete(tenant, [{"term": {fields.DOCUMENT_ID: document_id}}])
+
+    def _delete(self, tenant: str, any_of: list[Json]) -> None:
+        if not any_of:
+            return
+        query = {"bool": {"filter": [_owned(tenant)], "should": any_of, "minimum_should_match": 1}}
+        answer = self._engine.request(
+            "POST",
+            f"/{self._alias}/_delete_by_query",
+            body={"query": query},
+            params={"conflicts": "proceed", "refresh": "true"},
+        )
+        if answer["failures"]:
+            raise EngineRejected(f"Old chunks were not deleted: {answer['failures'][0]}.", where=self._alias)
+
+
+def _owned(tenant: str) -> Json:
+    return {"term": {fields.TENANT: tenant_id(tenant)}}
+
+
+def _row(record: ChunkRecord, vector: NDArray[np.float32]) -> str:
+    row = record.model_dump(mode="json", by_alias=True, exclude_none=True)
+    row[fields.EMBEDDING] = np.round(vector.astype(np.float64), VECTOR_DECIMALS).tolist()
+    return to_json(row)

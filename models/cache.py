@@ -1,0 +1,188 @@
+"""Embeddings that are not computed twice: on disk for evaluations, in memory for repeated queries."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from models.base import Embedder, ModelDescription, Vectors
+from models.text import encodable
+from models.vectors import checked
+from search_config.errors import ModelUnavailable
+
+_BUSY_S = 30.0  # another process's write of a batch takes milliseconds
+_ASKED_AT_ONCE = 500  # keys in one statement; the engine's oldest limit is 999
+_COMPUTED_AT_ONCE = 256  # texts between two commits: what a killed run loses at most
+
+
+class _Wrapped:
+    """What stays as it is in both caches."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self.hits = 0
+        self.misses = 0
+
+    @property
+    def description(self) -> ModelDescription:
+        """The inner model's."""
+        return self._inner.description
+
+    @property
+    def passage_window(self) -> int:
+        """The inner model's."""
+        return self._inner.passage_window
+
+    @property
+    def query_window(self) -> int:
+        """The inner model's."""
+        return self._inner.query_window
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """By the inner model's tokenizer."""
+        return self._inner.count_tokens(texts)
+
+
+class CachedEmbedder(_Wrapped):
+    """Keeps every vector in one SQLite file, keyed by the model's identity, query or passage, and text.
+
+    A run that is killed loses at most what was not committed; several processes may share the file. A file that is no
+    longer readable is begun anew: all of it can be computed again. `hits` and `misses` count texts, a text that comes
+    twice in one call once as a miss. Safe for use by several threads.
+    """
+
+    def __init__(self, inner: Embedder, path: Path) -> None:
+        """Args:
+            inner: computes what is not there yet.
+            path: the file; made with its folders where it is missing.
+
+        Raises:
+            ModelUnavailable: the file can't be written.
+        """
+        super().__init__(inner)
+        self._path = path
+        self._using = threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._store = _open(path)
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError:  # not a database, or a damaged one
+                path.unlink()
+                self._store = _open(path)
+        except (OSError, sqlite3.Error) as error:
+            raise ModelUnavailable(
+                f"The cache of embeddings can't be used: {error}.",
+                where=str(path),
+                remedy="Name another file, or remove this one.",
+            ) from error
+
+    def __enter__(self) -> CachedEmbedder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._store.close()
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """As the inner model's, from the file where it can."""
+        return self._embed("passage", texts, self._inner.embed_passages)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """As the inner model's, from the file where it can."""
+        return self._embed("query", texts, self._inner.embed_queries)
+
+    def _embed(self, kind: str, texts: Sequence[str], compute: Callable[[Sequence[str]], Vectors]) -> Vectors:
+        dim = self.description.dim
+        keys = [self._key(kind, text) for text in texts]
+        with self._using:
+            found = self._read(set(keys), dim)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        self.misses += len(missing)
+        self.hits += len(keys) - len(missing)
+        waiting = list(missing.items())
+        for start in range(0, len(waiting), _COMPUTED_AT_ONCE):
+            part = waiting[start : start + _COMPUTED_AT_ONCE]
+            computed = compute([text for _, text in part])
+            rows = {key: vector for (key, _), vector in zip(part, computed, strict=True)}
+            with self._using, self._store:
+                self._store.executemany(
+                    "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
+                    [(key, vector.astype("<f4").tobytes()) for key, vector in rows.items()],
+                )
+            found.update(rows)
+        vectors = np.array([found[key] for key in keys], dtype=np.float32).reshape(len(keys), dim)
+        return checked(vectors, dim=dim, where=str(self._path))
+
+    def _key(self, kind: str, text: str) -> bytes:
+        return hashlib.sha256(f"{self.description.identity}\0{kind}\0{encodable(text)}".encode()).digest()
+
+    def _read(self, keys: set[bytes], dim: int) -> dict[bytes, Vectors]:
+        wanted = list(keys)
+        found: dict[bytes, Vectors] = {}
+        for start in range(0, len(wanted), _ASKED_AT_ONCE):
+            part = wanted[start : start + _ASKED_AT_ONCE]
+            marks = ",".join("?" * len(part))
+            rows = self._store.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)  # noqa: S608
+            found.update((key, np.frombuffer(blob, dtype="<f4")) for key, blob in rows if len(blob) == 4 * dim)
+        return found
+
+
+class RecentQueries(_Wrapped):
+    """Keeps the vectors of the last queries in memory: the same question asked again, or with another filter."""
+
+    def __init__(self, inner: Embedder, size: int = 256) -> None:
+        """Args:
+        inner: computes what is not there yet.
+        size: queries kept; 256 vectors of 384 values are 0.4 MB.
+        """
+        super().__init__(inner)
+        self._size = size
+        self._kept: OrderedDict[str, Vectors] = OrderedDict()
+        self._using = threading.Lock()
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """The inner model's; not kept."""
+        return self._inner.embed_passages(texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """As the inner model's, from memory where it can."""
+        with self._using:
+            found = {text: self._kept[text] for text in texts if text in self._kept}
+        missing = list(dict.fromkeys(text for text in texts if text not in found))
+        self.misses += len(missing)
+        self.hits += len(texts) - len(missing)
+        found.update(zip(missing, self._inner.embed_queries(missing), strict=True) if missing else ())
+        with self._using:
+            for text in texts:
+                self._kept[text] = found[text]
+                self._kept.move_to_end(text)
+            while len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+        return np.array([found[text] for text in texts], dtype=np.float32).reshape(len(texts), self.description.dim)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    store = sqlite3.connect(path, timeout=_BUSY_S, check_same_thread=False)
+    try:
+        store.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer
+        store.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last batches, never the file
+        store.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
+        store.commit()
+    except sqlite3.Error:
+        store.close()
+        raise
+    return store

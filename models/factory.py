@@ -1,0 +1,50 @@
+"""The embedder that the settings name."""
+
+from __future__ import annotations
+
+from models.base import Embedder
+from search_config.errors import InvalidSettings
+from search_config.settings import ENV_PREFIX, Settings
+
+
+def load_embedder(settings: Settings) -> Embedder:
+    """Make the embedder that `MAFTEACH_EMBEDDER` names. The embedded one loads its model at the first text.
+
+    Raises:
+        InvalidSettings: settings that this kind needs are missing, all at once.
+        MissingExtra: the optional package of this kind is not installed.
+        ModelUnavailable: the model can't be loaded.
+    """
+    # Each kind is imported when it is chosen: they bring large packages.
+    if settings.embedder == "sentence-transformers":
+        from models.sentence_transformer import SentenceTransformerEmbedder
+
+        _require(settings, "embedder_model")
+        return SentenceTransformerEmbedder(
+            str(settings.embedder_model), settings.embedder_revision, settings.embedder_threads
+        )
+    if settings.embedder == "openai":
+        from models.openai_compatible import OpenAICompatibleEmbedder
+
+        _require(settings, "embedder_url", "embedder_model", "embedder_dim", "embedder_window")
+        return OpenAICompatibleEmbedder(
+            str(settings.embedder_url),
+            str(settings.embedder_model),
+            settings.embedder_api_key.get_secret_value() if settings.embedder_api_key else None,
+            dim=settings.embedder_dim or 0,
+            window=settings.embedder_window or 0,
+            revision=settings.embedder_revision,
+        )
+    from models.e5 import E5Embedder
+
+    return E5Embedder(settings.cache_dir, threads=settings.embedder_threads)
+
+
+def _require(settings: Settings, *names: str) -> None:
+    missing = [f"{ENV_PREFIX}{name.upper()}" for name in names if getattr(settings, name) is None]
+    if missing:
+        raise InvalidSettings(
+            f"The embedder {settings.embedder!r} also needs {', '.join(missing)}.",
+            where=f"{ENV_PREFIX}EMBEDDER",
+            remedy="Set them in the environment or in .env, or leave the embedder at e5.",
+        )

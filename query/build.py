@@ -1,0 +1,190 @@
+"""Bodies for the engine: BM25, k-NN, exact k-NN, single scores, details. The filter is an argument of each. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from query.filters import Clause
+from query.highlighting import CLOSE, OPEN
+from query.profile import Profile
+from search_config import fields
+
+Body = dict[str, Any]
+
+# What a candidate is made of; the vector stays in the engine.
+SOURCE_FIELDS: Final = (
+    fields.CHUNK_ID,
+    fields.DOCUMENT_ID,
+    fields.VERSION,
+    fields.CONTENT_HASH,
+    fields.ORDINAL,
+    fields.TITLE,
+    fields.SECTION,
+    fields.CONTENT,
+    fields.LANGUAGE,
+    fields.URL,
+    fields.LOCATOR,
+)
+# Where identifiers are looked up.
+EXACT_FIELDS: Final = tuple(fields.sub(text, fields.EXACT) for text in (fields.CONTENT, fields.TITLE, fields.SECTION))
+# Rows beyond the candidates that are asked for, so that a group of equal scores at the cut is seen whole and cut by
+# chunk id. Sorting in the engine by (score, chunk id) would do the same at four times the cost: it forbids skipping
+# weak matches.
+TIE_MARGIN: Final = 20
+# Identifiers of one query that are looked up; nobody asks for more by hand.
+MAX_IDENTIFIERS: Final = 16
+# The engine refuses a query of more than 1,024 clauses (indices.query.bool.max_clause_count). Identifiers take up to
+# six each, filters and chunk ids a few more; the words of the query share this many.
+MAX_CLAUSES: Final = 900
+# 64 bits of a hash: enough to spread queries over the copies of a shard.
+PREFERENCE_HEX_DIGITS: Final = 16
+# The k-NN plugin's script gives (1 + cosine) / 2 in this space, as its index does.
+SPACE: Final = "cosinesimil"
+# Kana and ideographs, which the analyzers' tokenizer takes one by one.
+_IDEOGRAPHS: Final = "\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
+# Words as that tokenizer will count them: runs of word characters, ideographs singly.
+_TOKEN: Final = re.compile(f"[{_IDEOGRAPHS}]|[^\\W{_IDEOGRAPHS}]+")
+
+
+def cosine_of(score: float) -> float:
+    """The cosine behind the engine's score of a `cosinesimil` field: the score is `(1 + cos) / 2`, in Lucene and
+    faiss."""
+    return 2.0 * score - 1.0
+
+
+def header(index: str, *, tenant: str, query: str, global_statistics: bool = False) -> Body:
+    """The header of one search in an `_msearch`.
+
+    The preference is fixed by tenant and query, so that a repeated query asks the same copies and gets the same
+    answer. A shard that fails makes its search fail: part of a ranking is no ranking.
+
+    Args:
+        global_statistics: count words over all shards, so that BM25 does not depend on how rows are spread.
+    """
+    preference = hashlib.sha256(f"{tenant}\0{query}".encode()).hexdigest()[:PREFERENCE_HEX_DIGITS]
+    line: Body = {"index": index, "preference": preference, "allow_partial_search_results": False}
+    return {**line, "search_type": "dfs_query_then_fetch"} if global_statistics else line
+
+
+def lexical_text(text: str, profile: Profile) -> tuple[str, bool]:
+    """What of a query the lexical leg can read within the engine's limit of clauses, and whether that is all of it.
+
+    A query that is too long gives its first different words. (Text without blanks gives its beginning.)
+    """
+    budget = MAX_CLAUSES // len(profile.boosts())
+    if len(_TOKEN.findall(text)) <= budget:
+        return text, True
+    kept: dict[str, str] = {}
+    used = 0
+    for word in text.split():
+        if word.casefold() in kept:
+            continue
+        used += len(_TOKEN.findall(word))
+        if used > budget:
+            break
+        kept[word.casefold()] = word
+    return " ".join(kept.values()) or text[:budget], False
+
+
+def lexical_query(text: str, filters: Sequence[Clause], profile: Profile, identifiers: Sequence[str] = ()) -> Clause:
+    """BM25 over all searched fields, summed with the profile's boosts; any word may match.
+
+    The text is matched, never parsed. Identifiers count again, as a whole, so that E-4031 found exactly outweighs its
+    parts."""
+    words = [{"match": {field: {"query": text, "boost": boost}}} for field, boost in profile.boosts().items()]
+    exact = _phrases(identifiers, profile.identifier_boost) if profile.identifier_boost else []
+    return {
+        "bool": {
+            "filter": list(filters),
+            "should": [*words, *exact],
+            "minimum_should_match": 1,
+        }
+    }
+
+
+def with_filters(query: Clause, more: Sequence[Clause]) -> Clause:
+    """A `lexical_query` with further filters; its scores stay what they were."""
+    inner = query["bool"]
+    return {"bool": {**inner, "filter": [*inner["filter"], *more]}}
+
+
+def holds_any(identifiers: Sequence[str]) -> Clause:
+    """A filter: the passage, its title or its section holds one of the identifiers as a whole."""
+    return {"bool": {"should": _phrases(identifiers), "minimum_should_match": 1}}
+
+
+def lexical_body(query: Clause, *, candidates: int, sorted_by_id: bool = False) -> Body:
+    """The lexical leg: the best `candidates` and a margin for ties; sorted in the engine only on demand."""
+    body = _leg(query, candidates + TIE_MARGIN)
+    if sorted_by_id:
+        body |= {"size": candidates, "sort": [{"_score": "desc"}, {fields.CHUNK_ID: "asc"}], "track_scores": True}
+    return body
+
+
+def dense_body(vector: Sequence[float], filters: Sequence[Clause], *, candidates: int) -> Body:
+    """The dense leg: approximate neighbours among the rows that pass the filter, which stands inside the k-NN
+    clause."""
+    wanted = candidates + TIE_MARGIN
+    clause = {"vector": list(vector), "k": wanted, "filter": {"bool": {"filter": list(filters)}}}
+    return _leg({"knn": {fields.EMBEDDING: clause}}, wanted)
+
+
+def exact_knn_body(vector: Sequence[float], filters: Sequence[Clause], *, candidates: int) -> Body:
+    """Exact neighbours, by comparing with every row that passes the filter: for measuring, and for small sets."""
+    return _leg(_cosine(vector, filters), candidates)
+
+
+def cosines_body(ids: Sequence[str], vector: Sequence[float], filters: Sequence[Clause]) -> Body:
+    """The cosine of each named chunk."""
+    return _leg(_cosine(vector, [*filters, _ids(ids)]), len(ids)) | {"_source": False}
+
+
+def bm25_body(ids: Sequence[str], query: Clause) -> Body:
+    """The BM25 score of each named chunk by a `lexical_query`; chunks that it does not match are absent."""
+    return _leg(with_filters(query, [_ids(ids)]), len(ids)) | {"_source": False}
+
+
+def details_body(
+    ids: Sequence[str], filters: Sequence[Clause], query: Clause, vector: Sequence[float] | None, profile: Profile
+) -> Body:
+    """For the hits of a page: the matched words marked in the whole passage, once for each searched analysis of it,
+    and the cosine where a vector is given."""
+    named = [*filters, _ids(ids)]
+    matched = {"bool": {"filter": named}} if vector is None else _cosine(vector, named)
+    analyses = [field for field in profile.boosts() if field.split(".")[0] == fields.CONTENT]
+    return _leg(matched, len(ids)) | {
+        "_source": False,
+        "highlight": {
+            "type": "unified",
+            "number_of_fragments": 0,
+            "pre_tags": [OPEN],
+            "post_tags": [CLOSE],
+            "fields": {field: {} for field in analyses},
+            "highlight_query": query,
+        },
+    }
+
+
+def _leg(query: Clause, size: int) -> Body:
+    return {"query": query, "size": size, "track_total_hits": False, "_source": list(SOURCE_FIELDS)}
+
+
+def _phrases(identifiers: Sequence[str], boost: float = 1.0) -> list[Clause]:
+    return [
+        {"match_phrase": {field: {"query": identifier, "boost": boost}}}
+        for identifier in identifiers[:MAX_IDENTIFIERS]
+        for field in EXACT_FIELDS
+    ]
+
+
+def _ids(ids: Sequence[str]) -> Clause:
+    return {"terms": {fields.CHUNK_ID: list(ids)}}
+
+
+def _cosine(vector: Sequence[float], filters: Sequence[Clause]) -> Clause:
+    parameters = {"field": fields.EMBEDDING, "query_value": list(vector), "space_type": SPACE}
+    script = {"source": "knn_score", "lang": "knn", "params": parameters}
+    return {"script_score": {"query": {"bool": {"filter": list(filters)}}, "script": script}}

@@ -1,0 +1,200 @@
+"""Sends what `build` made, and reads every answer: both legs in one `_msearch`, scores and highlights on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from query import build
+from query.candidate import Candidate, Passage, newest_versions, passage_of, ranked
+from query.filters import Clause
+from query.highlighting import marked
+from query.profile import Profile
+from query.request import Degraded, Leg
+from search_config.client import OVERLOADED_STATUSES, Engine, reason_of
+from search_config.errors import EngineOverloaded, EngineRejected, IndexMissing, MafteachError
+
+Answer = Mapping[str, Any]
+Row = tuple[Passage, float]
+
+NOT_FOUND: Final = 404
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One retrieval, ready to be sent.
+
+    Attributes:
+        index: the concrete index, not the alias: an alias may move to another model's index between two requests.
+        lexical: the `lexical_query`, None when that leg is not wanted.
+        vector: the query's unit vector, None when the dense leg is not wanted.
+        filters: of both legs, the tenant's first.
+        candidates: hits wanted of each leg.
+    """
+
+    index: str
+    tenant: str
+    query: str
+    lexical: Clause | None
+    vector: tuple[float, ...] | None
+    filters: tuple[Clause, ...]
+    candidates: int
+
+    def narrowed(self, clause: Clause) -> Plan:
+        """The same, with one more filter in both legs."""
+        filters = (*self.filters, clause)
+        return replace(
+            self, filters=filters, lexical=None if self.lexical is None else build.with_filters(self.lexical, [clause])
+        )
+
+    def header(self, *, global_statistics: bool = False) -> build.Body:
+        return build.header(self.index, tenant=self.tenant, query=self.query, global_statistics=global_statistics)
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """The ordered candidates of each leg, and the legs that failed."""
+
+    lexical: tuple[Candidate, ...] = ()
+    dense: tuple[Candidate, ...] = ()
+    degraded: tuple[Degraded, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What only the hits of a page need."""
+
+    highlights: tuple[str, ...]
+    cosine: float | None
+
+
+def retrieve(engine: Engine, plan: Plan) -> Legs:
+    """Ask the wanted legs in one `_msearch`.
+
+    Returns:
+        Each leg by score, then chunk id. A leg that failed is named as long as the other one answered.
+
+    Raises:
+        EngineRejected, EngineOverloaded, IndexMissing: every leg that was asked failed.
+        EngineUnreachable: no answer at all.
+    """
+    searches: dict[Leg, tuple[build.Body, build.Body]] = {}
+    if plan.lexical is not None:
+        body = build.lexical_body(plan.lexical, candidates=plan.candidates)
+        searches["bm25"] = (plan.header(global_statistics=True), body)
+    if plan.vector is not None:
+        body = build.dense_body(plan.vector, plan.filters, candidates=plan.candidates)
+        searches["knn"] = (plan.header(), body)
+    answers: dict[Leg, Answer] = dict(zip(searches, engine.msearch(list(searches.values())), strict=True))
+    failures = {leg: error for leg, answer in answers.items() if (error := failure_of(answer, plan.index)) is not None}
+    if len(failures) == len(searches):
+        raise next(iter(failures.values()))
+    lexical = _lexical_rows(engine, plan, answers["bm25"]) if "bm25" in answers.keys() - failures.keys() else []
+    dense = _dense_rows(answers["knn"]) if "knn" in answers.keys() - failures.keys() else []
+    lexical, dense = newest_versions(lexical, dense)
+    return Legs(
+        lexical=ranked("bm25", lexical, limit=plan.candidates),
+        dense=ranked("knn", dense, limit=plan.candidates),
+        degraded=tuple(Degraded(leg=leg, reason=str(error)) for leg, error in failures.items()),
+    )
+
+
+def missing_scores(
+    engine: Engine, plan: Plan, lexical: Sequence[Candidate], dense: Sequence[Candidate]
+) -> dict[Leg, dict[str, float]]:
+    """The scores that a leg did not give since it did not return the hit: BM25 of dense hits, cosines of lexical hits.
+
+    One `_msearch`; a chunk that the lexical query does not match has no BM25 score and stays absent.
+
+    Raises:
+        EngineRejected, EngineOverloaded, EngineUnreachable
+    """
+    without_cosine = sorted({c.chunk_id for c in lexical} - {c.chunk_id for c in dense})
+    without_bm25 = sorted({c.chunk_id for c in dense} - {c.chunk_id for c in lexical})
+    searches: dict[Leg, tuple[build.Body, build.Body]] = {}
+    if without_bm25 and plan.lexical is not None:
+        searches["bm25"] = (plan.header(global_statistics=True), build.bm25_body(without_bm25, plan.lexical))
+    if without_cosine and plan.vector is not None:
+        searches["knn"] = (plan.header(), build.cosines_body(without_cosine, plan.vector, plan.filters))
+    if not searches:
+        return {}
+    answers = dict(zip(searches, engine.msearch(list(searches.values())), strict=True))
+    for answer in answers.values():
+        raise_failure(answer, plan.index)
+    return {leg: {row["_id"]: _score(leg, row) for row in answer["hits"]["hits"]} for leg, answer in answers.items()}
+
+
+def details(
+    engine: Engine, plan: Plan, hits: Sequence[Candidate], highlight: Clause, profile: Profile
+) -> dict[str, Detail]:
+    """Highlights and exact cosines of a page's hits, by chunk id.
+
+    Asked for the page alone: marking all candidates takes the engine several times as long as finding them.
+
+    Args:
+        highlight: the `lexical_query` whose words are marked.
+
+    Raises:
+        EngineRejected, EngineOverloaded, EngineUnreachable
+    """
+    if not hits:
+        return {}
+    contents = {hit.chunk_id: hit.passage.content for hit in hits}
+    body = build.details_body(list(contents), plan.filters, highlight, plan.vector, profile)
+    (answer,) = engine.msearch([(plan.header(), body)])
+    raise_failure(answer, plan.index)
+    found = {}
+    for row in answer["hits"]["hits"]:
+        variants = [text for texts in row.get("highlight", {}).values() for text in texts]
+        whole = marked(contents[row["_id"]], variants)
+        cosine = None if plan.vector is None else build.cosine_of(row["_score"])
+        found[row["_id"]] = Detail(() if whole is None else (whole,), cosine)
+    return found
+
+
+def failure_of(answer: Answer, index: str) -> MafteachError | None:
+    """Our error for one failed answer of an `_msearch`; None for a good one. An answer in part (a shard or the time
+    ran out) is a failure."""
+    if "error" in answer:
+        status, reason = int(answer.get("status", 0)), reason_of(answer)
+        if status in OVERLOADED_STATUSES:
+            return EngineOverloaded(f"OpenSearch is overloaded: {reason}.", where=index, remedy="Try again later.")
+        if status == NOT_FOUND:
+            return IndexMissing(
+                f"The index is gone: {reason}.",
+                where=index,
+                remedy="Run `mafteach setup`; restart a service after a migration.",
+            )
+        return EngineRejected(f"OpenSearch refused a search ({status}): {reason}.", where=index)
+    if answer.get("timed_out") or answer.get("_shards", {}).get("failed"):
+        return EngineOverloaded("OpenSearch answered in part.", where=index, remedy="Try again later.")
+    return None
+
+
+def raise_failure(answer: Answer, index: str) -> None:
+    """Raise `failure_of(answer)`, if any."""
+    error = failure_of(answer, index)
+    if error is not None:
+        raise error
+
+
+def _lexical_rows(engine: Engine, plan: Plan, answer: Answer) -> list[Row]:
+    """The leg's rows. When equal scores reach over the cut and the margin, the engine is asked again, sorted by chunk
+    id."""
+    rows = answer["hits"]["hits"]
+    asked = plan.candidates + build.TIE_MARGIN
+    if plan.lexical is not None and len(rows) == asked and rows[-1]["_score"] == rows[plan.candidates - 1]["_score"]:
+        body = build.lexical_body(plan.lexical, candidates=plan.candidates, sorted_by_id=True)
+        (answer,) = engine.msearch([(plan.header(global_statistics=True), body)])
+        raise_failure(answer, plan.index)
+        rows = answer["hits"]["hits"]
+    return [(passage_of(row["_source"]), _score("bm25", row)) for row in rows]
+
+
+def _dense_rows(answer: Answer) -> list[Row]:
+    return [(passage_of(row["_source"]), _score("knn", row)) for row in answer["hits"]["hits"]]
+
+
+def _score(leg: Leg, row: Mapping[str, Any]) -> float:
+    return float(row["_score"]) if leg == "bm25" else build.cosine_of(float(row["_score"]))

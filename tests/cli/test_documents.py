@@ -1,0 +1,100 @@
+"""`mafteach documents`, `keys`, `status`, `setup`, `doctor`: JSON shapes, and text for people."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import PARKING, Cli
+from tests.cli.test_search import error_of
+
+ROW = ["id", "name", "tenant", "state", "reason", "attempts", "chunks_generated", "chunks_indexed", "stamps"]
+
+
+def test_a_listing(cli: Cli) -> None:
+    (row,) = json.loads(cli("documents", "list", "--tenant", "demo", "--json").stdout)
+    assert list(row) == ROW
+    assert row["name"] == "parking.md"
+    assert row["state"] == "ready"
+    lines = cli("documents", "list", "--tenant", "demo").stdout.splitlines()
+    assert [line.split("\t")[1] for line in lines] == ["name", "parking.md"]
+    assert json.loads(cli("documents", "list", "--tenant", "demo", "--state", "failed", "--json").stdout) == []
+    error = error_of(cli("documents", "list", "--tenant", "demo", "--state", "lost", "--json"), 2, "invalid_request")
+    assert "quarantined" in str(error["remedy"])
+    error_of(cli("documents", "list", "--tenant", "nobody", "--json"), 2, "unknown_tenant")
+
+
+def test_one_document_and_its_text(cli: Cli) -> None:
+    (row,) = json.loads(cli("documents", "list", "--tenant", "demo", "--json").stdout)
+    shown = json.loads(cli("documents", "show", row["id"], "--tenant", "demo", "--json").stdout)
+    assert shown["title"] == "נוהל אישורי חניה"
+    text = cli("documents", "show", row["id"], "--tenant", "demo", "--text").stdout
+    assert "תושב רשאי לקבל אישור חניה אחד לכל רכב" in text
+    both = json.loads(cli("documents", "show", row["id"], "--tenant", "demo", "--text", "--json").stdout)
+    assert both["text"] == text.removesuffix("\n")
+    hit = json.loads(cli("search", "תושב", "--tenant", "demo", "--json").stdout)["hits"][0]
+    assert both["text"][hit["locator"]["from"] : hit["locator"]["to"]] == hit["content"]
+    error_of(cli("documents", "show", "nothing", "--tenant", "demo", "--json"), 1, "not_found")
+
+
+def test_a_document_is_deleted(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "gone.md").write_text(PARKING, encoding="utf-8")
+    assert cli("ingest", "gone.md", "--tenant", "deleting").returncode == 0
+    (row,) = json.loads(cli("documents", "list", "--tenant", "deleting", "--json").stdout)
+    assert json.loads(cli("documents", "summary", "--tenant", "deleting", "--json").stdout)["by_state"] == {"ready": 1}
+    assert json.loads(cli("documents", "delete", row["id"], "--tenant", "deleting", "--json").stdout) == {
+        "deleted": row["id"]
+    }
+    error_of(cli("documents", "delete", row["id"], "--tenant", "demo", "--json"), 1, "not_found")
+
+
+def test_keys(cli: Cli) -> None:
+    done = cli("keys", "create", "--tenant", "demo", "--label", "אינטראנט", "--json")
+    created = json.loads(done.stdout)
+    assert {"key", "id", "tenant"} <= set(created)
+    assert created["key"].startswith(f"mk_{created['id']}_")
+    listed = cli("keys", "list", "--tenant", "demo", "--json").stdout
+    assert created["key"] not in listed
+    assert [(row["id"], row["label"], row["revoked_at"]) for row in json.loads(listed)] == [
+        (created["id"], "אינטראנט", None)
+    ]
+    error_of(cli("keys", "revoke", created["id"], "--tenant", "other", "--json"), 1, "not_found")
+    revoked = json.loads(cli("keys", "revoke", created["id"], "--tenant", "demo", "--json").stdout)
+    assert revoked["revoked_at"] is not None
+    error_of(cli("keys", "list", "--tenant", "nobody", "--json"), 2, "unknown_tenant")
+
+
+def test_status(cli: Cli) -> None:
+    done = cli("status", "--json")
+    assert done.returncode == 0, done.stderr
+    status = json.loads(done.stdout)
+    assert status["engine"]["running"] is True
+    assert status["model"]["identity"] == status["index"]["model"]
+    assert status["chunking"]["target_characters"] == 512
+    assert 0 < status["chunking"]["window_tokens"] < status["model"]["window"]
+    assert status["documents"]["demo"]["ready"] == 1
+    assert "demo\tready\t1" in cli("status").stdout
+    assert json.loads(cli("status", "--json", MAFTEACH_INDEX_PREFIX="nothing").stdout)["index"] is None
+    error_of(cli("status", "--json", MAFTEACH_OPENSEARCH_URL="http://127.0.0.1:9"), 3, "engine_unreachable")
+
+
+def test_setup_can_be_repeated(cli: Cli) -> None:
+    first, second = cli("setup", "--json"), cli("setup", "--json")
+    assert first.returncode == second.returncode == 0, second.stderr
+    assert json.loads(first.stdout) == json.loads(second.stdout)
+    assert json.loads(first.stdout)["index"].endswith("-chunks-v000001")
+
+
+def test_doctor(cli: Cli) -> None:
+    done = cli("doctor", "--json")
+    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    assert {"python", "settings", "engine", "index", "model"} <= set(checks)
+    assert (done.returncode == 0) == all(check["holds"] is not False for check in checks.values())
+    sick = cli("doctor", "--json", MAFTEACH_INDEX_PREFIX="nothing")
+    failed = [check for check in json.loads(sick.stdout)["checks"] if check["holds"] is False]
+    assert "index" in {check["name"] for check in failed}
+    assert all(check["remedy"] for check in failed)
+    assert sick.returncode == 1
+    wrong = cli("doctor", "--json", MAFTEACH_PORT="0")
+    assert wrong.returncode == 1
+    assert "MAFTEACH_PORT" in wrong.stdout

@@ -1,0 +1,84 @@
+"""`mafteach ingest`: folders, bad files, repetition."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import PARKING, Cli
+from tests.cli.test_search import error_of
+
+
+def test_bad_files_are_listed_and_the_rest_goes_on(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    (folder / "good.md").write_text(PARKING, encoding="utf-8")
+    (folder / "legacy.txt").write_bytes("נוהל ישן על ארנונה ומים לתושבי העיר, בקידוד של פעם.".encode("windows-1255"))
+    (folder / "empty.txt").write_bytes(b"")
+    (folder / "binary.txt").write_bytes(bytes(range(256)) * 40)
+    (folder / "garbage.txt").write_bytes(b"\xfe\x81\x8d\x9d" * 50)
+    with (folder / "huge.txt").open("wb") as huge:
+        huge.truncate(50_000_000)
+    (folder / ".hidden.md").write_text(PARKING, encoding="utf-8")
+
+    done = cli("ingest", "mixed", "--tenant", "mixed", "--json")
+    assert done.returncode == 1, done.stderr
+    report = json.loads(done.stdout)
+    assert report["ready"] == 2
+    failed = {outcome["name"]: outcome for outcome in report["failed"]}
+    assert set(failed) == {"empty.txt", "binary.txt", "garbage.txt", "huge.txt"}
+    assert failed["empty.txt"]["code"] == "empty_document"
+    assert failed["huge.txt"]["code"] == "document_too_large"
+    assert all(outcome["reason"] for outcome in failed.values())
+
+    listed = json.loads(cli("documents", "list", "--tenant", "mixed", "--state", "failed", "--json").stdout)
+    assert {row["name"]: row["reason"] for row in listed}.keys() == failed.keys()
+    hits = json.loads(cli("search", "ארנונה לתושבי העיר", "--tenant", "mixed", "--json").stdout)["hits"]
+    assert hits[0]["title"]
+    assert "ארנונה" in hits[0]["content"]
+
+    people = cli("ingest", "mixed", "--tenant", "mixed")
+    assert people.returncode == 1
+    assert "2 unchanged, 4 failed" in people.stdout
+    assert "empty.txt" in people.stdout
+
+
+def test_the_same_file_twice_changes_nothing(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "twice.md").write_text(PARKING, encoding="utf-8")
+    first = json.loads(cli("ingest", "twice.md", "--tenant", "twice", "--json").stdout)
+    second = json.loads(cli("ingest", "twice.md", "--tenant", "twice", "--json").stdout)
+    assert (first["ready"], first["unchanged"]) == (1, 0)
+    assert (second["ready"], second["unchanged"], second["chunks"]) == (0, 1, 0)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_file_that_may_not_be_read(cli: Cli, tmp_path: Path) -> None:
+    closed = tmp_path / "closed.md"
+    closed.write_text(PARKING, encoding="utf-8")
+    closed.chmod(0)
+    done = cli("ingest", "closed.md", "--tenant", "closed", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["failed"][0]["code"] == "unreadable_document"
+
+
+def test_a_file_name_that_is_no_text_is_ingested_all_the_same(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "names"
+    folder.mkdir()
+    Path(os.fsdecode(os.fsencode(folder) + b"/\xff.md")).write_text(PARKING, encoding="utf-8")
+    done = cli("ingest", "names", "--tenant", "names", "--json")
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(cli("documents", "list", "--tenant", "names", "--json").stdout)
+    assert row["name"] == "\ufffd.md"
+
+
+def test_slips_are_told_before_anything_is_done(cli: Cli) -> None:
+    error = error_of(cli("ingest", "nowhere", "missing.md", "--tenant", "demo", "--json"), 2, "invalid_request")
+    assert "nowhere" in str(error["where"])
+    assert "missing.md" in str(error["where"])
+    error_of(cli("ingest", ".", "--tenant", "A b", "--json"), 2, "invalid_tenant")
+    error_of(cli("ingest", "--tenant", "demo", "--json"), 2, "invalid_request")
+    gone = cli("ingest", ".", "--tenant", "demo", "--json", MAFTEACH_OPENSEARCH_URL="http://127.0.0.1:9")
+    error_of(gone, 3, "engine_unreachable")

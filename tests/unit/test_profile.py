@@ -1,0 +1,106 @@
+"""Profiles: the default holds, damaged ones are refused with all their problems, another model's is refused by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from query.profile import SEARCHED_FIELDS, Profile, load_profile
+from search_config.errors import InvalidProfile
+from search_config.install import IndexInfo
+from search_config.model_description import ModelDescription
+from search_config.names import Names
+
+
+def _info(name: str = "m", analyzer: str = "he-1") -> IndexInfo:
+    model = ModelDescription(name=name, revision="1", dim=3, window=512, licence="MIT")
+    return IndexInfo(
+        names=Names(prefix="p"),
+        index="p-chunks-v000001",
+        model=model,
+        analyzer=analyzer,
+        pipeline="1",
+        engine_version="3",
+    )
+
+
+def _default() -> dict[str, Any]:
+    return load_profile().model_dump(mode="json")
+
+
+def test_the_default_suits_any_model() -> None:
+    profile = load_profile()
+    assert profile.checked_for(_info()) is profile
+    assert profile.label == "default/1"
+    assert profile.weights["he"] == {"bm25": 0.3, "knn": 0.7}
+    assert profile.fusion.rrf_k == 60
+    assert set(profile.bm25) <= SEARCHED_FIELDS
+
+
+def test_a_field_of_boost_zero_is_not_searched() -> None:
+    profile = Profile.model_validate(_default() | {"bm25": {"content": 1, "title": 0}})
+    assert profile.boosts() == {"content": 1.0}
+
+
+@pytest.mark.parametrize(("field", "value", "names"), [("model", "other@2/3", "m@1/3"), ("analyzer", "he-0", "he-1")])
+def test_another_model_or_analyzer_is_refused(field: str, value: str, names: str) -> None:
+    with pytest.raises(InvalidProfile) as caught:
+        Profile.model_validate(_default() | {field: value}).checked_for(_info())
+    assert value in caught.value.what
+    assert names in caught.value.what
+
+
+def test_the_same_model_is_accepted() -> None:
+    Profile.model_validate(_default() | {"model": "m@1/3", "analyzer": "he-1"}).checked_for(_info())
+
+
+def test_all_problems_at_once(tmp_path: Path) -> None:
+    damaged = _default() | {
+        "version": 0,
+        "colour": "red",
+        "fusion": {"rule": "best", "rrf_k": 0},
+        "bm25": {"content": -1, "nowhere": 1},
+        "identifier_boost": "much",
+    }
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(damaged), encoding="utf-8")
+    with pytest.raises(InvalidProfile) as caught:
+        load_profile(path)
+    for name in ("version", "colour", "fusion.rule", "fusion.rrf_k", "bm25.content", "identifier_boost"):
+        assert name in caught.value.what
+    assert caught.value.where == str(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"weights": {"he": {"bm25": 1, "knn": 0}}}, "no weights for"),
+        ({"weights": _default()["weights"] | {"he": {"bm25": 0.5, "knn": 0.6}}}, "sum to 1.1"),
+        ({"weights": _default()["weights"] | {"he": {"bm25": 1.0}}}, "a weight for each"),
+        ({"weights": _default()["weights"] | {"he": {"bm25": -0.5, "knn": 1.5}}}, "weights.he"),
+        ({"bm25": {"embedding": 1}}, "no such searched field: embedding"),
+        ({"bm25": {"content": 0}}, "no field has a boost above 0"),
+        ({"fusion": {"rule": "raw", "raw_c": float("nan")}}, "raw_c"),
+    ],
+)
+def test_damage(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(_default() | change), encoding="utf-8")
+    with pytest.raises(InvalidProfile, match=reason):
+        load_profile(path)
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff\xfe", b"null"])
+def test_no_profile_at_all(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "p.json"
+    path.write_bytes(data)
+    with pytest.raises(InvalidProfile):
+        load_profile(path)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InvalidProfile, match="cannot be read"):
+        load_profile(tmp_path / "none.json")
