@@ -11,7 +11,8 @@ from typing import Final, Protocol
 
 from evaluation.dataset import Dataset
 from evaluation.metrics import Passage
-from ingest.pipeline import Ingestor, RawDocument
+from ingest.documents import RawDocument
+from ingest.pipeline import Ingestor
 from models.base import Embedder
 from search_config import fields
 from search_config.client import Engine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +20,10 @@ Json = dict[str, Any]
 
 # A float32 value of a unit vector is exact to about 6e-8 at its largest; more digits would only make rows longer.
 VECTOR_DECIMALS: Final = 8
+
+
+# Rows of one page of ids; the engine gives at most 10,000 at once.
+PAGE_ROWS: Final = 5_000
 
 
 class ChunkStore:
@@ -97,17 +101,33 @@ class ChunkStore:
         self._delete(tenant, [{"term": {fields.DOCUMENT_ID: document_id}}])
 
     def _delete(self, tenant: str, any_of: list[Json]) -> None:
+        """Delete by id what a search finds: the engine's own delete-by-query is a module that not every node has."""
         if not any_of:
             return
         query = {"bool": {"filter": [_owned(tenant)], "should": any_of, "minimum_should_match": 1}}
-        answer = self._engine.request(
-            "POST",
-            f"/{self._alias}/_delete_by_query",
-            body={"query": query},
-            params={"conflicts": "proceed", "refresh": "true"},
+        items = write(
+            self._engine,
+            self._alias,
+            (BulkRow("delete", id_) for id_ in list(self._ids(query))),
+            max_items=self._settings.bulk_max_items,
+            max_bytes=self._settings.bulk_max_bytes,
         )
-        if answer["failures"]:
-            raise EngineRejected(f"Old chunks were not deleted: {answer['failures'][0]}.", where=self._alias)
+        refused = [item for item in items if not item.ok]
+        if refused:
+            raise EngineRejected(
+                f"{len(refused)} of {len(items)} old chunks were not deleted: {refused[0].error}.", where=self._alias
+            )
+        if items:
+            self.refresh()
+
+    def _ids(self, query: Json) -> Iterator[str]:
+        """Ids of all rows that a query finds, page by page."""
+        body: Json = {"size": PAGE_ROWS, "query": query, "sort": [{fields.CHUNK_ID: "asc"}], "_source": False}
+        hits = self._engine.search(self._alias, body)["hits"]["hits"]
+        while hits:
+            yield from (hit["_id"] for hit in hits)
+            body["search_after"] = hits[-1]["sort"]
+            hits = self._engine.search(self._alias, body)["hits"]["hits"]
 
 
 def _owned(tenant: str) -> Json:

@@ -69,9 +69,10 @@ class _Graph:
 
     def build(self) -> onnx.GraphProto:
         weights = self._weights
-        for name, value in (("first_axis", [1]), ("last_axis", [-1]), ("zero_index", [0])):
-            self._tensor(name, np.array(value, dtype=np.int64))
+        self._tensor("first_axis", np.array([1]))
+        self._tensor("zero_index", np.array([0]))
         if self._quantised:
+            self._tensor("last_axis", np.array([-1]))
             self._tensor("one", np.float32(1))
             self._tensor("smallest", np.float32(_SMALLEST))
             self._tensor("activation_range", np.float32(_ACTIVATION_RANGE))

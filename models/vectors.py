@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from models.base import Vectors
 from search_config.errors import InvalidVector
 
-# Float32 rounding of a 4,096-dimensional sum of squares stays well below this; a vector that was not normalised does not.
+# Float32 rounding of a 4,096-dimensional sum of squares stays well below this; a vector that was not normalised
+# does not.
 UNIT_LENGTH_TOLERANCE = 1e-3
 
 

@@ -37,10 +37,10 @@ MIN_WORD_FREQUENCY = 1e-6
 # The frequency taken for a word that is not in the list.
 UNSEEN = 1e-8
 # Decimal exponents by which a word is more frequent than its reading with a prefix predicts.
-SURPRISE = 3.0
-SURPRISE_WITH_PREFIXES = 1.0
+SURPRISE = 4.0
+SURPRISE_WITH_PREFIXES = 0.5
 # Frequency of the word with article or preposition, relative to its own.
-TAKES_PREFIXES = 0.1
+TAKES_PREFIXES = 0.25
 ARTICLE_AND_PREPOSITIONS = "הבלמ"
 # Verbs take shin as freely as nouns take the article, but the usual factor is measured on nouns; without this allowance
 # the relative clauses in shin would count as surprising.
@@ -51,7 +51,7 @@ NOUNS_AMONG_FIRST = 40_000
 MIN_NOUN_LETTERS = 3
 
 # --- inflections
-# A form is listed when it (with all its prefixes) is about this frequent: 16,000 forms.
+# A form is listed when it (with all its prefixes) is about this frequent.
 MIN_FORM_FREQUENCY = 1.6e-6
 # A form that the dictionary lacks belongs to a base that is at least this frequent relative to it.
 MIN_BASE_SHARE = 0.1
@@ -135,25 +135,15 @@ def find_whole_words(frequency: Frequencies) -> list[str]:
     )
 
 
-def resolve(lemmas: Mapping[str, str]) -> dict[str, str]:
-    """One representative a word: lemmas of lemmas followed, participles brought to their verb.
-
-    The dictionary sometimes has עובד as a noun of its own, and עובדת and עובדים as forms of the verb עבד.
-    """
+def with_participles_joined(lemmas: Mapping[str, str]) -> dict[str, str]:
+    """The dictionary sometimes has a participle's singular as a noun of its own (עובד) and its other forms (עובדת,
+    עובדים) as forms of the verb (עבד): the singular joins them."""
     joined = dict(lemmas)
     for word, lemma in lemmas.items():
         verb = lemmas.get(word + "ים", word)
         if word == lemma and verb != word and lemmas.get(word + "ת") == verb:
             joined[word] = verb
-
-    def end(word: str) -> str:
-        seen = {word}
-        while (following := joined.get(word, word)) not in seen:
-            seen.add(following)
-            word = following
-        return word
-
-    return {form: end(lemma) for form, lemma in joined.items()}
+    return joined
 
 
 def second_reading(form: str, representative: Mapping[str, str]) -> str | None:
@@ -185,7 +175,7 @@ def find_inflections(
     frequency: Frequencies, lemmas: Mapping[str, str], whole: frozenset[str]
 ) -> dict[str, tuple[str, ...]]:
     """Representatives by form, of the frequent forms."""
-    representative = resolve(lemmas)
+    representative = with_participles_joined(lemmas)
 
     def total(word: str) -> float:
         return frequency.get(word, 0.0) + sum(frequency.get(letter + word, 0.0) for letter in PREFIX_LETTERS)

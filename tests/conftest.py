@@ -64,9 +64,10 @@ def settings(tmp_path_factory: pytest.TempPathFactory, _no_settings_from_outside
         data_dir=tmp_path_factory.mktemp("node"),
     )
     node = LocalNode(base)
-    status = node.start()
-    yield base.model_copy(update={"opensearch_url": status.url})
-    node.stop()
+    try:
+        yield base.model_copy(update={"opensearch_url": node.start().url})
+    finally:
+        node.remove()
 
 
 @pytest.fixture(scope="session")

@@ -70,8 +70,9 @@ def run(arguments: Sequence[str]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         sys.stderr.write("interrupted\n")
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone; the interpreter would complain when it flushes the stream at the end.
+    except (BrokenPipeError, SystemExit):
+        # The reader has gone (the framework ends with SystemExit then, and with nothing else); the interpreter would
+        # complain when it flushes the stream at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.BROKEN_PIPE
     return status if isinstance(status, int) else Exit.DONE

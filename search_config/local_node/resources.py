@@ -11,8 +11,8 @@ import psutil
 from search_config.errors import NotEnoughMemory, PortBusy
 from search_config.local_node.config import LOOPBACK
 
-# What a node takes beside its heap (classes, compiled code, threads, buffers): 240 MiB after a start (docs/local-node.md),
-# and network and index buffers under load.
+# What a node takes beside its heap: 240 MiB after a start (docs/local-node.md) for classes, compiled code and threads;
+# network and index buffers under load come on top.
 OVERHEAD_MB = 400
 MIB = 1 << 20
 # The limit of a container that psutil does not see (control groups, version 2).

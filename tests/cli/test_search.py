@@ -48,7 +48,9 @@ def test_no_result_is_done(cli: Cli) -> None:
     done = cli("search", "חניה", "--tenant", "demo", "--filter", "type=contract", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["hits"] == []
-    assert cli("search", "חניה", "--tenant", "demo", "--filter", "type=contract").stdout == "Nothing was found.\n"
+    assert cli("search", "חניה", "--tenant", "demo", "--filter", "type=contract").stdout.startswith(
+        "Nothing was found.\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,9 @@ def test_every_option_is_explained(path: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
 def test_examples_are_accepted(path: tuple[str, ...]) -> None:
-    example = ALL[path].epilog.removeprefix("Example: ")
-    for line in example.split(" && "):
-        program, *words = shlex.split(line)
+    lines = [line.partition(": ")[2] for line in ALL[path].epilog.splitlines() if line]
+    for example in (part for line in lines for part in line.split(" && ")):
+        program, *words = shlex.split(example)
         assert program == "mafteach"
         named = max((known for known in ALL if tuple(words[: len(known)]) == known), key=len)
         assert named[: len(path)] == path

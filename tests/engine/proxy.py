@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 from urllib.parse import urlsplit
@@ -27,10 +28,8 @@ class BreakingProxy:
         """Close the port and all connections."""
         with self._lock:
             for one in (self._listener, *self._sockets):
-                try:
+                with contextlib.suppress(OSError):
                     one.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    pass
                 one.close()
 
     def _accept(self) -> None:

@@ -1,4 +1,4 @@
-"""Files to chunks in a real index: bad ones among good ones, twice, changed, refused in part, and an engine that goes."""
+"""Files to chunks in a real index: bad ones among good, twice, changed, refused in part, and an engine that goes."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def test_a_folder_with_bad_files_among_good_ones(engine: Engine, make_ingestor: 
     (folder / "scan.pdf").write_bytes(b"%PDF-1.7")
     (folder / "image.txt").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
     os.mkfifo(folder / "pipe")
-    os.symlink(tmp_path, folder / "loop")
-    os.symlink(folder / "a.txt", folder / "link.txt")
+    (folder / "loop").symlink_to(tmp_path)
+    (folder / "link.txt").symlink_to(folder / "a.txt")
     (folder / os.fsdecode(b"\xe0\xe1.txt")).write_text("שם שאינו UTF-8", encoding="utf-8")
     events: list[ProgressEvent] = []
 
@@ -171,7 +171,7 @@ def test_one_refused_chunk_fails_its_document_alone_and_keeps_the_version_before
     assert changed.code == "indexing_incomplete"
     assert changed.reason is not None
     assert f"1 of {changed.chunks_generated} chunks were refused" in changed.reason
-    assert "immense term" in changed.reason
+    assert "32766" in changed.reason
     assert sorted(row["content"] for row in rows(engine, info)) == ["הגרסה הקודמת", "מסמך תקין"]
     kept = ingestor.registry.require("a", changed.document_id)
     assert (kept.state, kept.text, kept.chunks_indexed) == (DocumentState.FAILED, "הגרסה הקודמת", 1)
@@ -198,9 +198,7 @@ def test_an_engine_that_goes_away_leaves_nothing_that_looks_ready(
     proxy.close()
     whole.registry.refresh()
     ready = whole.registry.list("a", state=DocumentState.READY)
-    assert all(
-        record.text == "גרסה ראשונה" for record in map(lambda r: whole.registry.require("a", r.document_id), ready)
-    )
+    assert all(whole.registry.require("a", record.document_id).text == "גרסה ראשונה" for record in ready)
 
     outcomes = whole.ingest(batch)
 

@@ -1,0 +1,250 @@
+"""Write `search_config/templates/`: plain JSON that a person can PUT from Dashboards' Dev Tools, made from the code.
+
+`python -m scripts.write_templates` writes the files, `--check` only says which of them are stale (exit status 1). Run it
+after a change of the analyzers, of their lists or of a mapping, and commit what it wrote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from search_config import fields, hebrew
+
+Json = dict[str, Any]
+
+TEMPLATES = Path(__file__).resolve().parent.parent / "search_config" / "templates"
+
+# Templates of one prefix stand above the engine's own and below what an operator may lay over them.
+PRIORITY = 200
+# Lucene's limit for one term is 32,766 bytes; a code point takes four at most.
+LONGEST_KEYWORD = 8191
+# The customary constants (Robertson and Zaragoza 2009, and Lucene): term saturation and length normalisation.
+BM25 = {"type": "BM25", "k1": 1.2, "b": 0.75}
+# Dimension of the embedded model; `install` puts in that of the configured one.
+DIM = 384
+# Lucene's defaults for the graph, and a beam twice the customary 64 when building: recall costs only indexing time.
+HNSW = {"m": 16, "ef_construction": 128}
+# The constant of Cormack, Clarke and Buettcher (SIGIR 2009), and weights (BM25, k-NN) by class of query.
+RRF_CONSTANT = 60
+RRF_WEIGHTS = {
+    "hebrew": ("Hebrew", (0.3, 0.7)),
+    "english": ("other", (0.5, 0.5)),
+    "identifier": ("identifier", (0.9, 0.1)),
+}
+
+KEYWORD: Json = {"type": "keyword"}
+# Kept in the source and shown, never searched.
+SHOWN: Json = {"type": "keyword", "index": False, "doc_values": False}
+WHOLE: Json = {"type": "keyword", "ignore_above": LONGEST_KEYWORD}
+INTEGER: Json = {"type": "integer"}
+DATE: Json = {"type": "date"}
+DAY: Json = {"type": "date", "format": "strict_date"}
+
+
+def searched_text() -> Json:
+    """Mapping of a text that is searched: words without their prefixes, and sub-fields for the other readings."""
+    analyzers = {
+        fields.EXACT: (hebrew.EXACT_ANALYZER, "bm25_exact"),
+        fields.INFLECTED: (hebrew.INFLECTED_ANALYZER, "bm25"),
+        fields.ENGLISH: (hebrew.ENGLISH_ANALYZER, "bm25"),
+    }
+    return {
+        "type": "text",
+        "analyzer": hebrew.PREFIX_ANALYZER,
+        "similarity": "bm25",
+        "fields": {
+            name: {"type": "text", "analyzer": analyzer, "similarity": similarity}
+            for name, (analyzer, similarity) in analyzers.items()
+        },
+    }
+
+
+def analysis() -> Json:
+    """Component template: analyzers and similarities."""
+    return {
+        "template": {
+            "settings": {
+                "index": {"analysis": hebrew.analysis(), "similarity": {"bm25": dict(BM25), "bm25_exact": dict(BM25)}}
+            }
+        },
+        "_meta": {
+            "description": "Hebrew-aware analyzers from built-in filters, and BM25's constants by field; "
+            "the word lists in it are CC BY-SA 4.0, see NOTICE",
+            "analyzer": hebrew.ANALYZER_VERSION,
+        },
+    }
+
+
+def chunks() -> Json:
+    """Index template of the chunks."""
+    locator = {
+        "from": INTEGER,
+        "to": INTEGER,
+        "label": SHOWN,
+        "page": INTEGER,
+        "slide": INTEGER,
+        "sheet": KEYWORD,
+        "cells": SHOWN,
+        "start_s": {"type": "float"},
+        "end_s": {"type": "float"},
+    }
+    embedding = {
+        "type": "knn_vector",
+        "dimension": DIM,
+        "space_type": "cosinesimil",
+        "method": {"name": "hnsw", "engine": "lucene", "parameters": dict(HNSW)},
+    }
+    properties = {
+        fields.TENANT: KEYWORD,
+        fields.DOCUMENT_ID: KEYWORD,
+        fields.CHUNK_ID: KEYWORD,
+        fields.ORDINAL: INTEGER,
+        fields.VERSION: INTEGER,
+        fields.CONTENT_HASH: KEYWORD,
+        fields.TITLE: searched_text(),
+        fields.SECTION: searched_text(),
+        fields.CONTENT: searched_text(),
+        fields.LANGUAGE: KEYWORD,
+        fields.MEDIA_TYPE: KEYWORD,
+        fields.URL: SHOWN,
+        fields.LOCATOR: {"dynamic": "strict", "properties": locator},
+        fields.OVERLAP_FROM: {"type": "integer", "index": False},
+        fields.EMBEDDING: embedding,
+        fields.MODEL: KEYWORD,
+        fields.PIPELINE: KEYWORD,
+        fields.INDEXED_AT: DATE,
+        fields.TYPE: KEYWORD,
+        fields.TAGS: KEYWORD,
+        fields.DATE: DAY,
+        fields.REFERENCE: KEYWORD,
+        fields.GROUPS: KEYWORD,
+    }
+    return _index_template(
+        "mafteach-chunks-v*",
+        properties,
+        "Versioned indices of chunks; no field appears that is not named here",
+        settings={"knn": True},
+        composed_of=["mafteach-analysis"],
+    )
+
+
+def documents() -> Json:
+    """Index template of the registry of documents."""
+    stamps = dict.fromkeys(("model", "analyzer", "extractor", "pipeline"), KEYWORD)
+    properties = {
+        fields.DOCUMENT_ID: KEYWORD,
+        fields.TENANT: KEYWORD,
+        fields.NAME: WHOLE,
+        fields.SOURCE: WHOLE,
+        fields.STATE: KEYWORD,
+        fields.REASON: {"type": "text", "norms": False, "fields": {"whole": WHOLE}},
+        fields.ATTEMPTS: INTEGER,
+        fields.CHUNKS_GENERATED: INTEGER,
+        fields.CHUNKS_INDEXED: INTEGER,
+        fields.STAMPS: {"dynamic": "strict", "properties": stamps},
+        fields.VERSION: INTEGER,
+        fields.CONTENT_HASH: KEYWORD,
+        fields.TITLE: WHOLE,
+        fields.LANGUAGE: KEYWORD,
+        fields.MEDIA_TYPE: KEYWORD,
+        fields.URL: SHOWN,
+        fields.TYPE: KEYWORD,
+        fields.TAGS: KEYWORD,
+        fields.DATE: DAY,
+        fields.REFERENCE: KEYWORD,
+        fields.GROUPS: KEYWORD,
+        fields.METADATA: {"type": "object", "enabled": False},
+        fields.TEXT: {"type": "text", "index": False, "norms": False},
+        fields.CREATED_AT: DATE,
+        "updated_at": DATE,
+    }
+    return _index_template("mafteach-documents", properties, "One row a document: state, counts, stamps, canonical text")
+
+
+def keys() -> Json:
+    """Index template of the API keys."""
+    properties = {
+        fields.KEY_ID: KEYWORD,
+        fields.KEY_HASH: SHOWN,
+        fields.TENANT: KEYWORD,
+        fields.LABEL: SHOWN,
+        fields.CREATED_AT: DATE,
+        fields.REVOKED_AT: DATE,
+    }
+    return _index_template("mafteach-keys", properties, "API keys: only hashes")
+
+
+def search_pipeline(queries: str, weights: tuple[float, float]) -> Json:
+    """Search pipeline: weighted RRF inside the engine."""
+    rrf = {"technique": "rrf", "rank_constant": RRF_CONSTANT, "parameters": {"weights": list(weights)}}
+    return {
+        "description": f"Weighted RRF of BM25 and k-NN inside the engine, for {queries} queries",
+        "phase_results_processors": [{"score-ranker-processor": {"combination": rrf}}],
+    }
+
+
+def all_files() -> dict[str, Json]:
+    """Content of every template file by its path below `templates/`."""
+    pipelines = {
+        f"search_pipeline/rrf-{name}.json": search_pipeline(queries, weights)
+        for name, (queries, weights) in RRF_WEIGHTS.items()
+    }
+    return {
+        "component/analysis.json": analysis(),
+        "index/chunks.json": chunks(),
+        "index/documents.json": documents(),
+        "index/keys.json": keys(),
+        **pipelines,
+    }
+
+
+def stale_files() -> dict[str, str]:
+    """Text of those files that are not as the code says, by path."""
+    wanted = {path: json.dumps(body, ensure_ascii=False, indent=2) + "\n" for path, body in all_files().items()}
+    return {path: text for path, text in wanted.items() if not _is_written(TEMPLATES / path, text)}
+
+
+def _is_written(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8") == text
+
+
+def _index_template(
+    pattern: str,
+    properties: Json,
+    description: str,
+    *,
+    settings: Json | None = None,
+    composed_of: list[str] | None = None,
+) -> Json:
+    components = {"composed_of": composed_of} if composed_of else {}
+    return {
+        "index_patterns": [pattern],
+        **components,
+        "priority": PRIORITY,
+        "template": {
+            "settings": {"index": {**(settings or {}), "number_of_shards": 1, "number_of_replicas": 0}},
+            "mappings": {"dynamic": "strict", "properties": properties},
+        },
+        "_meta": {"description": description},
+    }
+
+
+def main() -> None:
+    """Write what is stale, or with `--check` only name it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 when a file is stale")
+    check = parser.parse_args().check
+    stale = stale_files()
+    for path, text in stale.items():
+        print(f"stale: {path}" if check else f"written: {path}")
+        if not check:
+            (TEMPLATES / path).write_text(text, encoding="utf-8")
+    sys.exit(1 if check and stale else 0)
+
+
+if __name__ == "__main__":
+    main()
