@@ -129,7 +129,7 @@ def cost(dataset: Dataset, settings: Settings, embedder: Embedder) -> Cost:
     spec = ChunkingSpec(strategy=settings.chunk_strategy, target=settings.chunk_target, window=embedder.passage_window)
     texts, headers = [], []
     for raw in dataset.documents:
-        document = extract(raw.data, name=raw.file_name, max_bytes=settings.max_file_bytes)
+        document = extract(raw.data, name=raw.file_name, max_bytes=settings.max_file_bytes, media_type=raw.media_type)
         if raw.title:
             document = document.model_copy(update={"title": raw.title})
         for chunk in chunk_document(document, spec, embedder):

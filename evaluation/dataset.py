@@ -24,6 +24,7 @@ QUERIES_FILE: Final = "queries.jsonl"
 DOCUMENTS_FOLDER: Final = "documents"
 # More problems than this help nobody to mend a file; the first ones are shown and the rest counted.
 PROBLEMS_SHOWN: Final = 10
+PLAIN_TEXT: Final = "text/plain"
 Kind = Literal["main", "english", "aspects", "unanswerable"]
 
 
@@ -81,6 +82,7 @@ class DatasetDocument(_Line):
     title: str | None = None
     data: bytes
     file_name: str
+    media_type: str | None = Field(None, description="Overrides the detection: a line's text is plain text.")
 
 
 class Dataset(BaseModel):
@@ -156,6 +158,7 @@ def _line_document(raw: dict[str, object]) -> DatasetDocument:
         title=str(title) if title else None,
         data=str(raw["text"]).encode(),
         file_name=f"{raw['id']}.txt",
+        media_type=PLAIN_TEXT,
     )
 
 
@@ -192,7 +195,9 @@ def _canonical_texts(documents: list[DatasetDocument], max_file_bytes: int, prob
     texts: dict[str, str] = {}
     for document in documents:
         try:
-            texts[document.id] = extract(document.data, name=document.file_name, max_bytes=max_file_bytes).text
+            texts[document.id] = extract(
+                document.data, name=document.file_name, max_bytes=max_file_bytes, media_type=document.media_type
+            ).text
         except DocumentError as error:
             problems.append(f"document {document.id}: {error}")
     return texts

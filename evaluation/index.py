@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from evaluation.dataset import Dataset
 from evaluation.metrics import Passage
@@ -29,10 +29,8 @@ INGEST_BATCH: Final = 32
 PAGE: Final = 10_000
 
 
-class Progress(Protocol):
-    """Called with what is done, what there is, and what it is (`documents`, `questions`)."""
-
-    def __call__(self, done: int, total: int, what: str) -> None: ...
+# Called with what is done, what there is, and what it is (`documents`, `questions`).
+Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,12 @@ def _ingest(dataset: Dataset, ingestor: Ingestor, progress: Progress) -> None:
     for start in range(0, total, INGEST_BATCH):
         batch = [
             RawDocument(
-                tenant=TENANT, source=document.id, name=document.file_name, data=document.data, title=document.title
+                tenant=TENANT,
+                source=document.id,
+                name=document.file_name,
+                data=document.data,
+                title=document.title,
+                media_type=document.media_type,
             )
             for document in dataset.documents[start : start + INGEST_BATCH]
         ]

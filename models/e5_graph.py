@@ -5,6 +5,9 @@ absolute value, a weight column by its own, so that no token's rounding hangs on
 text has one vector, whatever it is embedded with. `(x / a) W = (round(127 x / a) / 127) W`, zero at 128. The largest
 value per tensor, which the runtime's own dynamic quantisation takes, is as fast and costs five times the error.
 
+The scales of rows are found and used in operators of their own around the runtime's integer product, written so as to
+pass over the activations as few times as possible; attention without padding takes the runtime's quicker kernel.
+
 Weights keep 7 of the 8 bits: on processors without 8-bit dot products (AVX2), two products of full range overflow the
 16-bit sum that they are added in, and the vectors would differ by machine.
 """
@@ -20,6 +23,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from models.e5_layout import IDS, MASK, NAME, TOKEN_VECTORS, VECTORS
+from models.e5_weights import NIBBLE_ZERO
 
 if TYPE_CHECKING:
     from models.e5_weights import E5Weights, FloatArray
@@ -29,8 +33,10 @@ _OPSET, _CONTRIB_OPSET, _IR_VERSION = 21, 1, 10  # 21 is the first with 4-bit te
 _ACTIVATION_RANGE = 127  # 8 bits around the zero point
 _ACTIVATION_ZERO = 128
 _WEIGHT_RANGE = 63  # 7 bits: 2 * 255 * 63 < 2 ** 15
-_BLOCK = 32  # weights of the word embeddings that share a scale
+_GELU_FLOOR = 0.1701  # GELU gives nothing below its negative: the largest value, or this, bounds a row of its outputs
 _SMALLEST = 1e-12  # keeps a row of zeros from being divided by zero
+_INDICES = {"zero_index": [0], "first_axis": [1], "last_axis": [-1], "joined": [0, 0, -1]}
+_FLOATS = {"one": 1, "activation_range": _ACTIVATION_RANGE, "smallest": _SMALLEST, "gelu_floor": _GELU_FLOOR}
 _EXTERNAL_FROM = 1024  # bytes from which a tensor lies in the data file, mapped into memory rather than parsed
 
 
@@ -69,18 +75,25 @@ class _Graph:
 
     def build(self) -> onnx.GraphProto:
         weights = self._weights
-        self._tensor("first_axis", np.array([1]))
-        self._tensor("zero_index", np.array([0]))
+        for name, indices in _INDICES.items():
+            self._tensor(name, np.array(indices))
+        # Between attentions all texts' tokens are rows of one matrix, `(tokens, hidden)`.
+        self._tensor("by_token", np.array([-1, weights.hidden]))
+        self._node("Concat", [self._node("Shape", [IDS]), "last_axis"], output="by_text", axis=0)
+        # Whether no position is padding; and a zero point for each row.
+        self._tensor("token", np.int32(1))
+        self._node("Equal", [self._node("ReduceMin", [MASK], keepdims=0), "token"], output="unpadded")
         if self._quantised:
-            self._tensor("last_axis", np.array([-1]))
-            self._tensor("one", np.float32(1))
-            self._tensor("smallest", np.float32(_SMALLEST))
-            self._tensor("activation_range", np.float32(_ACTIVATION_RANGE))
+            for name, value in _FLOATS.items():
+                self._tensor(name, np.float32(value))
             self._tensor("activation_zero", np.uint8(_ACTIVATION_ZERO))
+            zero = helper.make_tensor("value", TensorProto.UINT8, [1], [_ACTIVATION_ZERO])
+            rows = self._node("ReduceProd", [self._node("Shape", [IDS])], keepdims=1)
+            self._node("ConstantOfShape", [rows], output="row_zeros", value=zero)
         states = self._embeddings()
         for number in range(len(weights.layers)):
-            states = self._layer(number, states, last=number == len(weights.layers) - 1)
-        self._pool(states)
+            states = self._layer(number, states)
+        self._pool(self._node("Reshape", [states, "by_text"], output=TOKEN_VECTORS))
         return helper.make_graph(
             self._nodes,
             NAME,
@@ -97,43 +110,60 @@ class _Graph:
 
     def _embeddings(self) -> str:
         weights = self._weights
-        centred = weights.words.centred()
-        packed = (centred[:, 0::2] & 0x0F) | ((centred[:, 1::2] & 0x0F) << 4)  # two neighbours a byte, the first low
-        self._tensors.append(
-            helper.make_tensor("words", TensorProto.INT4, centred.shape, packed.astype(np.uint8).tobytes(), raw=True)
+        # The file's own 4-bit blocks, unpacked after the look-up. The runtime's operator for that is ten times slower.
+        self._tensor("word_nibbles", weights.words.nibbles)
+        self._tensor("word_scales", weights.words.scales.astype(np.float16))  # as the file has them
+        self._tensor("low_half", np.uint8(0x0F))
+        self._tensor("half_a_byte", np.uint8(4))
+        self._tensor("nibble_zero", np.float32(NIBBLE_ZERO))
+        bytes_ = self._node("Gather", ["word_nibbles", IDS])
+        halves = [
+            self._node("BitwiseAnd", [bytes_, "low_half"]),
+            self._node("BitShift", [bytes_, "half_a_byte"], direction="RIGHT"),
+        ]
+        nibbles = self._node("Cast", [self._node("Concat", halves, axis=-1)], to=TensorProto.FLOAT)
+        scales = self._node("Cast", [self._node("Gather", ["word_scales", IDS])], to=TensorProto.FLOAT)
+        blocks = self._node(
+            "Mul",
+            [self._node("Sub", [nibbles, "nibble_zero"]), self._node("Unsqueeze", [scales, "last_axis"])],
         )
-        words = self._node(
-            "GatherBlockQuantized",
-            ["words", IDS, self._tensor("word_scales", weights.words.scales)],
-            domain=_CONTRIB,
-            block_size=_BLOCK,
-            gather_axis=0,
-            quantize_axis=1,
-        )
+        words = self._node("Reshape", [blocks, "joined"])
         self._tensor("positions", weights.positions + weights.token_type)  # there is one token type
         length = self._node("Shape", [IDS], start=1, end=2)
         positions = self._node("Slice", ["positions", "zero_index", length, "zero_index"])
-        return self._norm("embedding_norm", self._node("Add", [words, positions]), weights.embedding_norm)
+        states = self._node("Reshape", [self._node("Add", [words, positions]), "by_token"])
+        return self._norm("embedding_norm", states, weights.embedding_norm)
 
-    def _layer(self, number: int, states: str, *, last: bool) -> str:
+    def _layer(self, number: int, states: str) -> str:
         layer = self._weights.layers[number]
         rows = self._rows(states)
         projections = [
-            self._product(f"{number}.{name}", rows, matrix)
+            self._node("Reshape", [self._product(f"{number}.{name}", rows, matrix), "by_text"])
             for name, (matrix, _) in (("query", layer.query), ("key", layer.key), ("value", layer.value))
         ]
         bias = self._tensor(f"{number}.qkv.bias", np.concatenate([layer.query[1], layer.key[1], layer.value[1]]))
-        attended = self._node(
-            "MultiHeadAttention", [*projections, bias, MASK], domain=_CONTRIB, num_heads=self._weights.heads
-        )
+        attended = self._attention(number, [*projections, bias])
         mixed = self._linear(f"{number}.attention_out", self._rows(attended), layer.attention_out)
         # Addition and LayerNorm apart: the runtime's joint operator is not vectorised and takes a fifth of the time.
         states = self._norm(f"{number}.attention_norm", self._node("Add", [mixed, states]), layer.attention_norm)
         up = self._product(f"{number}.up", self._rows(states), layer.up[0])
-        grown = self._node("BiasGelu", [up, self._tensor(f"{number}.up.bias", layer.up[1])], domain=_CONTRIB)
-        down = self._linear(f"{number}.down", self._rows(grown), layer.down)
-        output = TOKEN_VECTORS if last else None
-        return self._norm(f"{number}.output_norm", self._node("Add", [down, states]), layer.output_norm, output)
+        grown = self._node("FastGelu", [up, self._tensor(f"{number}.up.bias", layer.up[1])], domain=_CONTRIB)
+        down = self._linear(f"{number}.down", self._rows(grown, floor="gelu_floor"), layer.down)
+        return self._norm(f"{number}.output_norm", self._node("Add", [down, states]), layer.output_norm)
+
+    def _attention(self, number: int, inputs: list[str]) -> str:
+        """With the mask where there is padding, else without: the runtime's quicker kernel takes no mask."""
+        branches = []
+        for name, more in (("unmasked", []), ("masked", [MASK])):
+            output = f"{number}.{name}"
+            node = helper.make_node(
+                "MultiHeadAttention", inputs + more, [output], domain=_CONTRIB, num_heads=self._weights.heads
+            )
+            shape: list[str | int | None] = ["batch", "length", self._weights.hidden]
+            info = helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)
+            branches.append(helper.make_graph([node], output, [], [info]))
+        attended = self._node("If", ["unpadded"], then_branch=branches[0], else_branch=branches[1])
+        return self._node("Reshape", [attended, "by_token"])
 
     def _pool(self, states: str) -> None:
         weights = self._node("Cast", [MASK], to=TensorProto.FLOAT)
@@ -141,14 +171,20 @@ class _Graph:
         total = self._node("MatMul", [self._node("Unsqueeze", [weights, "first_axis"]), states])
         self._node("LpNormalization", [self._node("Squeeze", [total, "first_axis"])], output=VECTORS, axis=-1, p=2)
 
-    def _rows(self, states: str) -> tuple[str, str]:
-        """Split states into what a product takes: 8-bit rows, and the scale of each row, `(batch, length, 1)`."""
+    def _rows(self, states: str, floor: str | None = None) -> tuple[str, str]:
+        """Split states into what a product takes: 8-bit rows, and the scale of each row, `(tokens, 1)`.
+
+        Args:
+            states: `(tokens, any)`.
+            floor: a constant below whose negative no state lies: spares the pass for absolute values.
+        """
         if not self._quantised:
             return states, ""
-        largest = self._node("ReduceMax", [self._node("Abs", [states]), "last_axis"], keepdims=1)
-        scale = self._node("Div", [self._node("Max", [largest, "smallest"]), "activation_range"])
-        spread = self._node("Mul", [states, self._node("Reciprocal", [scale])])
-        return self._node("QuantizeLinear", [spread, "one", "activation_zero"]), scale
+        sizes = states if floor else self._node("Abs", [states])
+        largest = self._node("ReduceMax", [sizes, "last_axis"], keepdims=0)
+        scale = self._node("Div", [self._node("Max", [largest, floor or "smallest"]), "activation_range"])
+        integers = self._node("QuantizeLinear", [states, scale, "row_zeros"], axis=0)
+        return integers, self._node("Unsqueeze", [scale, "last_axis"])
 
     def _product(self, name: str, rows: tuple[str, str], matrix: FloatArray) -> str:
         """Rows times a linear layer's `(outputs, inputs)` matrix, in float32."""
@@ -176,11 +212,9 @@ class _Graph:
     def _linear(self, name: str, rows: tuple[str, str], layer: tuple[FloatArray, FloatArray]) -> str:
         return self._node("Add", [self._product(name, rows, layer[0]), self._tensor(f"{name}.bias", layer[1])])
 
-    def _norm(self, name: str, states: str, norm: tuple[FloatArray, FloatArray], output: str | None = None) -> str:
+    def _norm(self, name: str, states: str, norm: tuple[FloatArray, FloatArray]) -> str:
         scale, shift = self._tensor(f"{name}.scale", norm[0]), self._tensor(f"{name}.shift", norm[1])
-        return self._node(
-            "LayerNormalization", [states, scale, shift], output=output, axis=-1, epsilon=self._weights.epsilon
-        )
+        return self._node("LayerNormalization", [states, scale, shift], axis=-1, epsilon=self._weights.epsilon)
 
     def _tensor(self, name: str, values: NDArray[np.generic] | np.generic) -> str:
         self._tensors.append(numpy_helper.from_array(np.asarray(values), name))

@@ -70,11 +70,20 @@ REGULAR_STEPS = (
     ("ות", ("ה", "ת", "")),
     ("ת", ("ה",)),
 )
+# Endings of a feminine noun's construct and possessives. Not -tah, which ends more verbs, and not what ends in -it, which
+# is an adjective or a language.
+CONSTRUCT_ENDINGS = ("ת", "תו", "תם", "תנו")
+ADJECTIVE_ENDING = "ית"
+# Shorter forms are imperatives of rare verbs more often than what is meant.
+MIN_FORM_LETTERS = 3
 # Pronouns and the like, for which the dictionary has rows mined from treebanks of other licences. Left out; such words
 # carry no content.
 FUNCTION_WORDS = frozenset(
-    "אותה אותם אותן איזו איזושהי אינה איני אינם אינן איננה אינני איתם אתו היו הייתי היתה יהיה יהיו כל כלשהי כלשהם "
-    "להיות מהו מהם מנת עצמה עצמי עצמם עצמן עצמנו שלה שלהם שלו שניהם תהיה".split()
+    (
+        *("אותה", "אותם", "אותן", "איזו", "איזושהי", "אינה", "איני", "אינם", "אינן", "איננה", "אינני"),
+        *("איתם", "אתו", "היו", "הייתי", "היתה", "יהיה", "יהיו", "כל", "כלשהי", "כלשהם", "להיות"),
+        *("מהו", "מהם", "מנת", "עצמה", "עצמי", "עצמם", "עצמן", "עצמנו", "שלה", "שלהם", "שלו", "שניהם", "תהיה"),
+    )
 )
 
 Frequencies = Mapping[str, float]
@@ -84,14 +93,16 @@ MARKS = re.compile("['\"\u05f3\u05f4\u2019\u201d]")
 
 def load_frequencies() -> dict[str, float]:
     """Share of each Hebrew word in running text."""
-    from wordfreq import get_frequency_dict
+    from wordfreq import get_frequency_dict  # type: ignore[import-not-found, unused-ignore]
 
     return {w: f for w, f in get_frequency_dict("he", wordlist="large").items() if HEBREW_WORD.fullmatch(w)}
 
 
 def load_lemmas() -> dict[str, str]:
     """Lemma by form; geresh and gershayim dropped, as the analyzer drops them."""
-    from simplemma.strategies.dictionaries import DefaultDictionaryFactory
+    from simplemma.strategies.dictionaries import (  # type: ignore[import-not-found, unused-ignore]
+        DefaultDictionaryFactory,
+    )
 
     dictionary = DefaultDictionaryFactory().get_dictionary("he")
     pairs = ((MARKS.sub("", form), MARKS.sub("", dictionary[form])) for form in dictionary)
@@ -146,6 +157,21 @@ def with_participles_joined(lemmas: Mapping[str, str]) -> dict[str, str]:
     return joined
 
 
+def with_constructs_preferred(lemmas: Mapping[str, str], frequency: Callable[[str], float]) -> dict[str, str]:
+    """What may be a noun's construct is one: the dictionary has ברכת as a verb's second person, texts as a blessing's."""
+    preferred = dict(lemmas)
+    for form in lemmas:
+        nouns = [form.removesuffix(one) + "ה" for one in CONSTRUCT_ENDINGS if form.endswith(one)]
+        for noun in nouns:
+            if (
+                lemmas.get(noun) == noun
+                and not form.endswith(ADJECTIVE_ENDING)
+                and frequency(noun) >= MIN_BASE_SHARE * frequency(form)
+            ):
+                preferred[form] = noun
+    return preferred
+
+
 def second_reading(form: str, representative: Mapping[str, str]) -> str | None:
     """The participle behind a plural in -ot that the dictionary knows only as a noun's: עובדות, facts or workers."""
     base = form.removesuffix("ות")
@@ -175,14 +201,14 @@ def find_inflections(
     frequency: Frequencies, lemmas: Mapping[str, str], whole: frozenset[str]
 ) -> dict[str, tuple[str, ...]]:
     """Representatives by form, of the frequent forms."""
-    representative = with_participles_joined(lemmas)
 
     def total(word: str) -> float:
         return frequency.get(word, 0.0) + sum(frequency.get(letter + word, 0.0) for letter in PREFIX_LETTERS)
 
+    representative = with_constructs_preferred(with_participles_joined(lemmas), total)
     found: dict[str, tuple[str, ...]] = {}
     for form, lemma in representative.items():
-        if total(form) >= MIN_FORM_FREQUENCY:
+        if total(form) >= MIN_FORM_FREQUENCY and len(form) >= MIN_FORM_LETTERS:
             second = second_reading(form, representative)
             found[form] = (lemma,) if second is None else (lemma, second)
     for form in frequency:

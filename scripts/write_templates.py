@@ -1,7 +1,7 @@
 """Write `search_config/templates/`: plain JSON that a person can PUT from Dashboards' Dev Tools, made from the code.
 
-`python -m scripts.write_templates` writes the files, `--check` only says which of them are stale (exit status 1). Run it
-after a change of the analyzers, of their lists or of a mapping, and commit what it wrote.
+`python -m scripts.write_templates` writes the files, `--check` only says which of them are stale (exit status 1).
+Run it after a change of the analyzers, of their lists or of a mapping, and commit what it wrote.
 """
 
 from __future__ import annotations
@@ -162,7 +162,9 @@ def documents() -> Json:
         fields.CREATED_AT: DATE,
         "updated_at": DATE,
     }
-    return _index_template("mafteach-documents", properties, "One row a document: state, counts, stamps, canonical text")
+    return _index_template(
+        "mafteach-documents", properties, "One row a document: state, counts, stamps, canonical text"
+    )
 
 
 def keys() -> Json:

@@ -43,17 +43,18 @@ INFLECTED_ANALYZER: Final = "hebrew_inflected"
 EXACT_ANALYZER: Final = "hebrew_exact"
 ENGLISH_ANALYZER: Final = "english_stem"
 
+# Marks are written as escapes of the regular expressions, so that the JSON holds no invisible character.
 # Unicode 16, block Hebrew: cantillation U+0591-05AF, points U+05B0-05BD, 05BF, 05C1-05C2, 05C4-05C5, 05C7.
-POINTS: Final = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+POINTS: Final = r"\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
 MAQAF: Final = "\u05be"
 # Code points that stand for gershayim inside a word: ASCII and typographic double quotes, U+05F4, doubled single ones.
 DOUBLE_QUOTES: Final = '"\u05f4\u201c\u201d\u201e\u201f\u2033'
 # ... and for geresh: ASCII apostrophe, typographic single quotes, U+05F3, acute, grave, prime.
 SINGLE_QUOTES: Final = "'\u05f3\u2018\u2019\u201a\u201b\u00b4`\u2032"
 # Zero-width and directional marks (U+200B-200F, 202A-202E, 2060, 2066-2069, FEFF, soft hyphen): never part of a word.
-INVISIBLE: Final = "\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\u00ad"
+INVISIBLE: Final = r"\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\u00ad"
 # What parts thousands: comma, no-break space, thin space, narrow no-break space. A plain space also parts numbers.
-THOUSANDS: Final = ",\u00a0\u2009\u202f"
+THOUSANDS: Final = r",\u00a0\u2009\u202f"
 
 
 def _char_filters() -> Json:
@@ -73,7 +74,7 @@ def _char_filters() -> Json:
         "hebrew_before_latin": _replace(f"(?<={letter})(?=[A-Za-z0-9])", " "),
         # 12,500 and 12500 are one number; 2024,500 are two.
         "thousands": _replace(rf"(?<=(?<!\d)\d{{1,3}})[{THOUSANDS}](?=\d{{3}}(?!\d))", ""),
-        "invisible_spaces": _replace("[\u00a0\u2000-\u200a\u202f\u205f\u3000]", " "),
+        "invisible_spaces": _replace(r"[\u00a0\u2000-\u200a\u202f\u205f\u3000]", " "),
     }
 
 

@@ -89,8 +89,7 @@ def representatives_of(words: Iterable[str], listed: Mapping[str, tuple[str, ...
 def abbreviation_rules(representatives: Mapping[str, tuple[str, ...]]) -> list[str]:
     """Rules of `stemmer_override`: an abbreviation gives itself and the representative of the word behind it."""
     return [
-        f"{short[:-1]}{GERSHAYIM}{short[-1]}=>"
-        + _ended((short, representatives.get(word, (word,))[0]))
+        f"{short[:-1]}{GERSHAYIM}{short[-1]}=>" + _ended((short, representatives.get(word, (word,))[0]))
         for short, word in ABBREVIATIONS.items()
     ]
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from api.cli.output import Say, say
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from api.keys import KeyStore
     from api.services import Services
     from ingest.pipeline import Ingestor
@@ -65,6 +67,11 @@ class Runtime:
         from models.factory import load_embedder
 
         return load_embedder(self.settings)
+
+    @property
+    def embeddings_file(self) -> Path:
+        """Where embeddings of evaluations are kept."""
+        return self.settings.cache_dir / "embeddings.sqlite"
 
     @cached_property
     def info(self) -> IndexInfo:

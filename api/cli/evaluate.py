@@ -61,7 +61,7 @@ def evaluate(
     from evaluation.run import evaluate as run
     from evaluation.tables import report_tables, test_table
     from evaluation.trec import write_qrels, write_run
-    from models.cache import cached
+    from models.cache import CachedEmbedder
     from query.profile import load_profile
 
     wanted = parsed_cutoffs(cutoffs)
@@ -71,7 +71,7 @@ def evaluate(
         dataset = load_dataset(folder, max_file_bytes=runtime.settings.max_file_bytes)
         if limit is not None:
             dataset = dataset.limited(limit)
-        with progress_bar() as progress, cached(runtime.embedder, runtime.settings) as embedder:
+        with progress_bar() as progress, CachedEmbedder(runtime.embedder, runtime.embeddings_file) as embedder:
             evaluation = run(
                 dataset,
                 engine=runtime.engine,
