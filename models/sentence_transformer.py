@@ -58,7 +58,9 @@ class SentenceTransformerEmbedder:
                 remedy="pip install 'mafteach[sentence-transformers]'",
             ) from error
         torch.set_num_threads(threads)
-        transformers_logging.disable_progress_bar()  # a bar per loaded tensor is no business of a command's output
+        # A bar over the loaded tensors is no business of a command's output.
+        hide_progress: Callable[[], None] = transformers_logging.disable_progress_bar
+        hide_progress()
         folder = Path(name_or_folder).expanduser()
         is_folder = folder.is_dir()
         if not is_folder and _looks_like_path(name_or_folder):

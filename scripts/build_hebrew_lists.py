@@ -70,8 +70,8 @@ REGULAR_STEPS = (
     ("ות", ("ה", "ת", "")),
     ("ת", ("ה",)),
 )
-# Endings of a feminine noun's construct and possessives. Not -tah, which ends more verbs, and not what ends in -it, which
-# is an adjective or a language.
+# Endings of a feminine noun's construct and possessives. Not -tah, which ends more verbs, and not what ends in -it,
+# which is an adjective or a language.
 CONSTRUCT_ENDINGS = ("ת", "תו", "תם", "תנו")
 ADJECTIVE_ENDING = "ית"
 # Shorter forms are imperatives of rare verbs more often than what is meant.
@@ -158,7 +158,15 @@ def with_participles_joined(lemmas: Mapping[str, str]) -> dict[str, str]:
 
 
 def with_constructs_preferred(lemmas: Mapping[str, str], frequency: Callable[[str], float]) -> dict[str, str]:
-    """What may be a noun's construct is one: the dictionary has ברכת as a verb's second person, texts as a blessing's."""
+    """What may be a noun's construct is one: the dictionary has ברכת as a verb's second person, texts as a blessing's.
+
+    A participle's feminine (עובדת beside עובד, עובדים) stays with the participle.
+    """
+
+    def is_participle(form: str) -> bool:
+        base = form.removesuffix("ת")
+        return base != form and lemmas.get(base) == lemmas.get(base + "ים") == lemmas[form]
+
     preferred = dict(lemmas)
     for form in lemmas:
         nouns = [form.removesuffix(one) + "ה" for one in CONSTRUCT_ENDINGS if form.endswith(one)]
@@ -166,6 +174,7 @@ def with_constructs_preferred(lemmas: Mapping[str, str], frequency: Callable[[st
             if (
                 lemmas.get(noun) == noun
                 and not form.endswith(ADJECTIVE_ENDING)
+                and not is_participle(form)
                 and frequency(noun) >= MIN_BASE_SHARE * frequency(form)
             ):
                 preferred[form] = noun

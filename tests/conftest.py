@@ -86,7 +86,7 @@ def embedder(settings: Settings) -> Embedder:
 
 @pytest.fixture
 def make_index(engine: Engine, settings: Settings, embedder: Embedder) -> Iterator[MakeIndex]:
-    """`make_index(**settings)` installs under a prefix of its own and gives `(IndexInfo, Settings)`; all is removed after."""
+    """`make_index(**settings)` installs under its own prefix, gives `(IndexInfo, Settings)`, and removes all after."""
     made: list[Names] = []
 
     def make(**overrides: object) -> tuple[IndexInfo, Settings]:

@@ -166,6 +166,8 @@ def test_what_may_be_a_construct_is_one() -> None:
     lemmas = {"ברכת": "בירך", "ברכתם": "בירך", "ברכה": "ברכה", "גרמנית": "גרמנית", "גרמניה": "גרמניה", "כתבת": "כתבת"}
     even = lists.with_constructs_preferred(lemmas, lambda _: 1e-4)
     assert even == {**lemmas, "ברכת": "ברכה", "ברכתם": "ברכה"}
+    participle = {"עובד": "עבד", "עובדים": "עבד", "עובדת": "עבד", "עובדה": "עובדה"}
+    assert lists.with_constructs_preferred(participle, lambda _: 1e-4) == participle
     rare_noun = {"ברכה": 1e-9}
     assert lists.with_constructs_preferred(lemmas, lambda word: rare_noun.get(word, 1e-4)) == lemmas
 

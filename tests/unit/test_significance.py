@@ -33,7 +33,8 @@ def test_a_mean_lies_in_its_interval_and_repeats(values: list[float]) -> None:
 
 def test_six_wins_and_no_loss_are_the_least_that_shows() -> None:
     won = sign_test([1.0] * 6 + [0.0] * 94, [0.0] * 100, names=("a", "b"), metric="recall@1")
-    assert (won.wins, won.losses, won.p) == (6, 0, pytest.approx(2 * 0.5**6))
+    assert (won.wins, won.losses) == (6, 0)
+    assert won.p == pytest.approx(2 * 0.5**6)
     assert won.verdict == "a better"
     drawn = sign_test([1.0] * 5 + [0.0] * 95, [0.0] * 100, names=("a", "b"), metric="recall@1")
     assert not drawn.distinguishable
