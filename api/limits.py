@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Final
+from typing import Annotated, Final
 
+from fastapi import Depends, Request
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import HTTP_CODES, problem
+from search_config.errors import InvalidRequest
 
 # A search is a few kilobytes even with the longest query and all filters; 1 MB leaves room for what others add.
 MAX_BODY_BYTES: Final = 1_000_000
 TOO_LARGE: Final = f"The body is over {MAX_BODY_BYTES:,} bytes."
+
+
+def no_parameters(request: Request) -> None:
+    """Refuse a query string where a route takes none: whoever sends `?tenant=…` must not believe that it counts.
+
+    Raises:
+        InvalidRequest
+    """
+    if request.query_params:
+        raise InvalidRequest(
+            "This route takes no parameters in its URL.",
+            where=", ".join(f"query.{name}" for name in request.query_params),
+            remedy="Leave them out; /docs describes every request.",
+        )
+
+
+# After the tenant in a route's signature, so that who has no key learns nothing else.
+NoParameters = Annotated[None, Depends(no_parameters)]
 
 
 class BodyLimit:
@@ -31,7 +51,8 @@ class BodyLimit:
         announced = Headers(scope=scope).get("content-length", "")
         if announced.isascii() and announced.isdigit() and int(announced) > self._max_bytes:
             status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-            await problem(status, HTTP_CODES[status], TOO_LARGE)(scope, receive, send)
+            answer = problem(status, HTTP_CODES[status], TOO_LARGE, remedy="Shorten the request.")
+            await answer(scope, receive, send)
             return
         received = 0
 

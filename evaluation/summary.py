@@ -36,7 +36,12 @@ class Evaluation:
 
 def stages_of(ranking: StagedRanking) -> dict[str, tuple[Candidate, ...]]:
     """Every stage's order by the stage's name."""
-    return {"lexical": ranking.lexical, "dense": ranking.dense, "fused": ranking.fused}
+    return {
+        "lexical": ranking.lexical,
+        "dense": ranking.dense,
+        "fused": ranking.fused,
+        "diversified": ranking.diversified,
+    }
 
 
 def summarise(

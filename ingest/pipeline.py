@@ -8,8 +8,9 @@ stay in the state they were in, and the same call later finishes the work.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from typing import Final
 
 import numpy as np
 
@@ -29,6 +30,17 @@ from search_config.errors import DocumentError, IndexingIncomplete, IndexMismatc
 from search_config.install import IndexInfo
 from search_config.records import DocumentState, Stamps, content_hash, document_id, tenant_id
 from search_config.settings import Settings
+
+# Texts that are embedded between two reports of progress: a second or two of work for the embedded model on two cores.
+# Texts are sorted by length before they are parted, so that parting costs the model nothing.
+SLICE_TEXTS: Final = 64
+
+OnEmbedded = Callable[[int], None]
+"""Told the number of passages that were embedded since it was last called."""
+
+
+def _unwatched(_: int) -> None:
+    return
 
 
 class Ingestor:
@@ -63,11 +75,12 @@ class Ingestor:
         """Largest file that is accepted."""
         return self._settings.max_file_bytes
 
-    def ingest(self, batch: Sequence[RawDocument]) -> list[DocumentOutcome]:
+    def ingest(self, batch: Sequence[RawDocument], *, on_embedded: OnEmbedded = _unwatched) -> list[DocumentOutcome]:
         """Ingest documents of one tenant or several; texts of all are embedded together.
 
         Args:
             batch: any number, held in memory; a document that comes twice is ingested twice, in order.
+            on_embedded: for a progress bar; called while the batch is embedded, its longest part.
 
         Returns:
             One outcome a document, in order. Those that failed say why; the others are searchable when this returns.
@@ -80,7 +93,7 @@ class Ingestor:
         works = [self._work(raw) for raw in batch]
         outcomes: list[DocumentOutcome | None] = [None] * len(works)
         for round_ in rounds(works):
-            for i, outcome in zip(round_, self._ingest([works[i] for i in round_]), strict=True):
+            for i, outcome in zip(round_, self._ingest([works[i] for i in round_], on_embedded), strict=True):
                 outcomes[i] = outcome
         return [outcome for outcome in outcomes if outcome is not None]
 
@@ -97,7 +110,7 @@ class Ingestor:
         id_, hash_ = document_id(tenant_id(raw.tenant), raw.source), content_hash(raw.data)
         return Work(raw=raw, id=id_, hash=hash_, stamp=stamp_of(id_, hash_, self.stamps))
 
-    def _ingest(self, works: list[Work]) -> list[DocumentOutcome]:
+    def _ingest(self, works: list[Work], on_embedded: OnEmbedded) -> list[DocumentOutcome]:
         for tenant, own in by_tenant(works):
             known = self.registry.get_many(tenant, [work.id for work in own])
             for work in own:
@@ -110,7 +123,7 @@ class Ingestor:
             for work in todo:
                 self._extract(work)
             self._enter(todo, DocumentState.EMBEDDING)
-            self._embed([work for work in todo if work.error is None])
+            self._embed([work for work in todo if work.error is None], on_embedded)
             self._enter(todo, DocumentState.INDEXING)
             self._index([work for work in todo if work.error is None])
             self._finish(todo)
@@ -160,11 +173,11 @@ class Ingestor:
         except DocumentError as error:
             work.error = error
 
-    def _embed(self, works: list[Work]) -> None:
+    def _embed(self, works: list[Work], on_embedded: OnEmbedded) -> None:
         started = time.perf_counter()
         texts = {work.id: _texts(work) for work in works}
         try:
-            vectors = self._vectors([text for work in works for text in texts[work.id]])
+            vectors = self._vectors([text for work in works for text in texts[work.id]], on_embedded)
             ends = np.cumsum([len(work.chunks) for work in works])
             for work, end in zip(works, ends, strict=True):
                 work.vectors = vectors[end - len(work.chunks) : end]
@@ -172,18 +185,25 @@ class Ingestor:
             # One text that the model cannot take must not cost the others their place.
             for work in works:
                 try:
-                    work.vectors = self._vectors(texts[work.id])
+                    work.vectors = self._vectors(texts[work.id], _unwatched)
                 except InvalidVector as error:
                     work.error = error
         share(works, "embed_ms", (time.perf_counter() - started) * MS)
 
-    def _vectors(self, texts: list[str]) -> Vectors:
-        vectors = self._embedder.embed_passages(texts)
-        if len(vectors) != len(texts):
-            raise InvalidVector(
-                f"The model gave {len(vectors)} vectors for {len(texts)} texts.", where=self._info.index
-            )
-        return checked(vectors, dim=self._info.model.dim, where=self._info.index)
+    def _vectors(self, texts: list[str], on_embedded: OnEmbedded) -> Vectors:
+        """Checked vectors `(n, dim)` of texts, in their order; the longest are embedded first."""
+        vectors = np.zeros((len(texts), self._info.model.dim), dtype=np.float32)
+        order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
+        for start in range(0, len(order), SLICE_TEXTS):
+            part = order[start : start + SLICE_TEXTS]
+            made = self._embedder.embed_passages([texts[i] for i in part])
+            if len(made) != len(part):
+                raise InvalidVector(
+                    f"The model gave {len(made)} vectors for {len(part)} texts.", where=self._info.index
+                )
+            vectors[part] = checked(made, dim=self._info.model.dim, where=self._info.index)
+            on_embedded(len(part))
+        return vectors
 
     def _index(self, works: list[Work]) -> None:
         """New chunks first, then the old ones go: a document is never missing. What was refused is taken back."""

@@ -23,7 +23,7 @@ BATCH_BYTES: Final = 2_000_000
 
 
 class ProgressEvent(BaseModel):
-    """How far a run has come; sent after every document."""
+    """How far a run has come; sent at the beginning, while passages are embedded, and after every document."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,13 +32,13 @@ class ProgressEvent(BaseModel):
     ready: int
     unchanged: int
     failed: int
-    chunks: int = Field(description="Chunks written in this run.")
+    chunks: int = Field(description="Passages embedded in this run; those of documents that go on too.")
     seconds: float
-    outcome: DocumentOutcome = Field(description="Of the document that was finished last.")
+    outcome: DocumentOutcome | None = Field(None, description="Of the document that was just finished, if one was.")
 
     @property
     def chunks_per_second(self) -> float:
-        """Chunks written in a second."""
+        """Passages embedded in a second."""
         return self.chunks / self.seconds if self.seconds else 0.0
 
 
@@ -76,9 +76,8 @@ def ingest_paths(
             goes on from there.
     """
     tenant_id(tenant)
-    run = _Run(ingestor, on_event)
     found = list(find_files(paths))
-    run.total = len(found)
+    run = _Run(ingestor, on_event, len(found))
     for file in found:
         path = Path(file.where or "") if isinstance(file, UnreadableDocument) else file
         try:
@@ -96,8 +95,7 @@ def ingest_documents(
     ingestor: Ingestor, documents: Iterable[RawDocument], *, total: int | None = None, on_event: OnEvent | None = None
 ) -> IngestReport:
     """Ingest documents that are in memory or made one by one; results and errors as `ingest_paths`."""
-    run = _Run(ingestor, on_event)
-    run.total = total
+    run = _Run(ingestor, on_event, total)
     for document in documents:
         run.add(document)
     return run.report()
@@ -119,8 +117,8 @@ class _Counts:
 class _Run:
     """Gathers batches and counts."""
 
-    def __init__(self, ingestor: Ingestor, on_event: OnEvent | None) -> None:
-        self.total: int | None = None
+    def __init__(self, ingestor: Ingestor, on_event: OnEvent | None, total: int | None) -> None:
+        self._total = total
         self._ingestor = ingestor
         self._on_event = on_event
         self._started = time.perf_counter()
@@ -129,6 +127,8 @@ class _Run:
         self._counts = _Counts()
         self._failed: list[DocumentOutcome] = []
         self._noted: list[DocumentOutcome] = []
+        self._embedded = 0
+        self._tell(None)
 
     def add(self, document: RawDocument) -> None:
         if self._batch and self._bytes + len(document.data) > BATCH_BYTES:
@@ -156,7 +156,7 @@ class _Run:
     def _send(self) -> None:
         batch, self._batch, self._bytes = self._batch, [], 0
         if batch:
-            for outcome in self._ingestor.ingest(batch):
+            for outcome in self._ingestor.ingest(batch, on_embedded=self._count_embedded):
                 self._count(outcome)
 
     def _count(self, outcome: DocumentOutcome) -> None:
@@ -170,16 +170,25 @@ class _Run:
             counts.chunks += outcome.chunks_indexed
         if outcome.reason is None and outcome.report:
             self._noted.append(outcome)
-        if self._on_event is not None:
-            self._on_event(
-                ProgressEvent(
-                    done=counts.ready + counts.unchanged + len(self._failed),
-                    total=self.total,
-                    ready=counts.ready,
-                    unchanged=counts.unchanged,
-                    failed=len(self._failed),
-                    chunks=counts.chunks,
-                    seconds=time.perf_counter() - self._started,
-                    outcome=outcome,
-                )
+        self._tell(outcome)
+
+    def _count_embedded(self, passages: int) -> None:
+        self._embedded += passages
+        self._tell(None)
+
+    def _tell(self, outcome: DocumentOutcome | None) -> None:
+        if self._on_event is None:
+            return
+        counts = self._counts
+        self._on_event(
+            ProgressEvent(
+                done=counts.ready + counts.unchanged + len(self._failed),
+                total=self._total,
+                ready=counts.ready,
+                unchanged=counts.unchanged,
+                failed=len(self._failed),
+                chunks=self._embedded,
+                seconds=time.perf_counter() - self._started,
+                outcome=outcome,
             )
+        )

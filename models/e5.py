@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from models.alignment import aligned
 from models.base import ModelDescription, Vectors
 from models.e5_layout import NAME
 from models.e5_unpack import REVISION, unpacked
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 DIM = 384
 WINDOW = 512
+# Marks the identity of vectors that went through `models.alignment`; changes with its numbers.
+ALIGNED = "+en.1"
 _SPECIAL_TOKENS = 2  # <s> and </s>
 _PASSAGE_PROMPT_TOKENS = 2  # "▁passage" ":"
 _QUERY_PROMPT_TOKENS = 3  # "▁que" "ry" ":"
@@ -31,20 +34,24 @@ class E5Embedder:
     Safe for use by several threads.
     """
 
-    def __init__(self, cache_dir: Path, *, threads: int = 2) -> None:
+    def __init__(self, cache_dir: Path, *, threads: int = 2, align: bool = True) -> None:
         """Args:
         cache_dir: the settings' cache folder; the model is unpacked into its `models`.
         threads: of the computation.
+        align: move English vectors to where Hebrew ones lie (`models.alignment`); off gives the model's own.
         """
         self._cache_dir = cache_dir
         self._threads = threads
+        self._align = align
         self._loaded: E5Session | None = None
         self._loading = threading.Lock()
 
     @property
     def description(self) -> ModelDescription:
         """Name, revision of weights and quantisation, dimension and window."""
-        return ModelDescription(name=NAME, revision=REVISION, dim=DIM, window=WINDOW, licence="MIT")
+        return ModelDescription(
+            name=NAME, revision=f"{REVISION}{ALIGNED if self._align else ''}", dim=DIM, window=WINDOW, licence="MIT"
+        )
 
     @property
     def passage_window(self) -> int:
@@ -74,6 +81,8 @@ class E5Embedder:
             return np.zeros((0, DIM), dtype=np.float32)
         session = self._session()
         vectors = session.run([session.sequence(text, is_query=is_query) for text in texts])
+        if self._align:
+            vectors = aligned(vectors, texts, is_query=is_query)
         return normalised(vectors, dim=DIM, where=NAME)
 
     def _session(self) -> E5Session:

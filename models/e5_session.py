@@ -59,8 +59,8 @@ class E5Session:
     def run(self, sequences: Sequence[Ids]) -> Vectors:
         """Unit vectors `(n, hidden)` of sequences of any lengths, in their order.
 
-        A sequence has the same vector, to the last bit, whatever it is run with: a batch holds sequences of one length,
-        none is padded, and nothing is computed across them.
+        A sequence has the same vector whatever it is run with, up to the order of the last sum (1e-7): a batch holds
+        sequences of one length, none is padded, and nothing is computed across them.
         """
         cut = batches(sequences)
         work = [[sequences[index] for index in batch] for batch in cut]

@@ -147,6 +147,13 @@ def bm25_body(ids: Sequence[str], query: Clause) -> Body:
     return _leg(with_filters(query, [_ids(ids)]), len(ids)) | {"_source": False}
 
 
+def vectors_body(ids: Sequence[str], filters: Sequence[Clause]) -> Body:
+    """The stored vector of each named chunk.
+
+    From `_source`: the engine refuses doc values of a vector field, and `fields` reads the same bytes."""
+    return _leg({"bool": {"filter": [*filters, _ids(ids)]}}, len(ids)) | {"_source": [fields.EMBEDDING]}
+
+
 def details_body(
     ids: Sequence[str], filters: Sequence[Clause], query: Clause, vector: Sequence[float] | None, profile: Profile
 ) -> Body:

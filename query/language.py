@@ -46,7 +46,7 @@ _EDGES: Final = " \t.,;:!?\"'()[]{}<>*|\u05f3\u05f4\u2018\u2019\u201c\u201d\u201
 
 def identifiers(text: str) -> tuple[str, ...]:
     """The identifiers of a text in their order, each once, without the sentence's marks and Hebrew prefixes."""
-    found = (_bare(token) for token in text.split())
+    found = (bare(token) for token in text.split())
     return tuple(dict.fromkeys(token for token in found if _is_identifier(token)))
 
 
@@ -62,13 +62,19 @@ def query_language(text: str) -> Language:
     without a letter that is no identifier (`12 45`) is `other`."""
     if has_hebrew(text):
         return "he"
-    tokens = [token for token in map(_bare, text.split()) if token]
-    if tokens and all(map(_is_identifier, tokens)):
+    if identifiers_alone(text):
         return "identifier"
     return "en" if language_of(text) == "en" else "other"
 
 
-def _bare(token: str) -> str:
+def identifiers_alone(text: str) -> tuple[str, ...]:
+    """The identifiers of a text that has nothing else, with Hebrew prefixes or without; none of any other text."""
+    tokens = [token for token in map(bare, text.split()) if token]
+    return tuple(dict.fromkeys(tokens)) if all(map(_is_identifier, tokens)) else ()
+
+
+def bare(token: str) -> str:
+    """A token without the sentence's marks around it and without a Hebrew prefix before Latin letters or digits."""
     return _HEBREW_PREFIX.sub("", token.strip(_EDGES))
 
 

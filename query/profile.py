@@ -8,8 +8,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
+from query.profile_parts import Blend, Boost, DataIdentity, Finite, FoldWeights, Part, RawC, RefusalSpec
 from query.request import Language, Leg
 from search_config import fields
 from search_config.errors import InvalidProfile
@@ -23,7 +24,9 @@ RAW_C: Final = 80.0
 # Weights are typed by people; their sum may miss 1 by the rounding of two decimals.
 WEIGHT_SUM_TOLERANCE: Final = 1e-6
 
-Boost = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
+# Below this, P(a later passage is better than the first) is at most even: a cut of .5 leaves equals alone.
+MOST_RELATIVE_CUT: Final = 0.5
+
 Weight = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 SEARCHED_FIELDS: Final = frozenset(
@@ -33,19 +36,15 @@ SEARCHED_FIELDS: Final = frozenset(
 )
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class FusionSpec(_Part):
+class FusionSpec(Part):
     """Which rule joins the legs, and its constants."""
 
     rule: RuleName = "rrf"
     rrf_k: int = Field(RRF_K, ge=1, le=1000, description="k of RRF: the smaller, the more the first ranks count.")
-    raw_c: float = Field(RAW_C, ge=0, le=10_000, allow_inf_nan=False, description="c of BM25 + c x cosine.")
+    raw_c: RawC = Field(RAW_C, description="c of BM25 + c x cosine.")
 
 
-class Profile(_Part):
+class Profile(Part):
     """Tuned numbers. A profile belongs to a model: another one's is refused (`checked_for`)."""
 
     name: str = Field(min_length=1, max_length=100)
@@ -56,9 +55,25 @@ class Profile(_Part):
     weights: dict[Language, dict[Leg, Weight]]
     bm25: dict[str, Boost] = Field(description="Boost of each searched field; 0 leaves it out.")
     identifier_boost: Boost = Field(description="Extra boost of the query's identifiers, found exactly.")
-    refusal: float | None = Field(None, description="Threshold of refusal; null never refuses.")
+    blend: Blend | None = Field(
+        None, description="Weights of the candidates' features, in log-odds; null leaves the fused order."
+    )
+    mmr_lambda: float = Field(
+        1.0, ge=0, le=1, allow_inf_nan=False, description="Lambda of MMR: 1 keeps the order, 0 seeks difference alone."
+    )
+    relative_cut: float = Field(
+        0.0,
+        ge=0,
+        le=MOST_RELATIVE_CUT,
+        allow_inf_nan=False,
+        description="Passages after the first are left out where the blend gives them less than this probability of "
+        "being better than it; 0 leaves out none.",
+    )
+    refusal: RefusalSpec | None = Field(None, description="When to refuse; null never refuses.")
     notes: str = ""
-    figures: dict[str, float] = Field(default_factory=dict, description="What was measured when it was tuned.")
+    figures: dict[str, Finite] = Field(default_factory=dict, description="What was measured when it was tuned.")
+    trained_on: DataIdentity | None = None
+    folds: tuple[FoldWeights, ...] = Field((), description="What was learnt without each fold, by its number.")
 
     @field_validator("weights")
     @classmethod
@@ -82,10 +97,41 @@ class Profile(_Part):
         return boosts
 
     @model_validator(mode="after")
-    def _searches_something(self) -> Profile:
+    def _holds_together(self) -> Profile:
+        problems = []
         if not any(self.bm25.values()):
-            raise ValueError("bm25: no field has a boost above 0")
+            problems.append("bm25: no field has a boost above 0")
+        if self.blend is not None and not any(self.blend.values()):
+            problems.append("blend: no feature has a weight")
+        if self.relative_cut and self.blend is None:
+            problems.append("relative_cut: needs a blend, whose scores are log-odds")
+        if self.folds and self.trained_on is None:
+            problems.append("folds: need trained_on, which says who belongs to which")
+        if self.trained_on is not None and self.folds:
+            numbers = {*self.trained_on.documents.values(), *self.trained_on.queries.values()}
+            if numbers and max(numbers) >= len(self.folds):
+                problems.append(f"trained_on: fold {max(numbers)}, of {len(self.folds)}")
+        if problems:
+            raise ValueError("; ".join(problems))
         return self
+
+    def of_fold(self, fold: int) -> Profile:
+        """The profile as it was learnt without the documents of one fold: what they are measured with.
+
+        What a fold does not say stays as it is. The folds themselves are left out of what is returned.
+
+        Raises:
+            IndexError: there is no such fold.
+        """
+        weights = self.folds[fold]
+        changes: dict[str, object] = {
+            name: value
+            for name in ("bm25", "blend", "refusal")
+            if (value := getattr(weights, name)) is not None and getattr(self, name) is not None
+        }
+        if weights.raw_c is not None:
+            changes["fusion"] = self.fusion.model_copy(update={"raw_c": weights.raw_c})
+        return self.model_copy(update={**changes, "folds": ()})
 
     def boosts(self) -> dict[str, float]:
         """The fields that are searched, with their boosts, all above 0."""

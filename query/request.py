@@ -11,6 +11,11 @@ from search_config.records import Locator, TenantId
 
 DEFAULT_SIZE = 10
 MAX_SIZE = 100
+# How many passages an answer is written from; not the size of a page, and not the number of candidates. Fewer miss
+# aspects, more bury them.
+CONTEXT_SIZE = 5
+MIN_CONTEXT_SIZE = 4
+MAX_CONTEXT_SIZE = 10
 
 Language = Literal["he", "en", "identifier", "other"]
 Mode = Literal["auto", "hybrid", "lexical", "dense"]
@@ -42,6 +47,10 @@ class SearchRequest(_Closed):
     size: int = Field(DEFAULT_SIZE, ge=1, le=MAX_SIZE)
     filters: Filters = Filters()
     mode: Mode = "auto"
+    group: bool = Field(False, description="One row a document: its best passage.")
+    mmr_lambda: float | None = Field(
+        None, ge=0, le=1, allow_inf_nan=False, description="Lambda of MMR for this search; null takes the profile's."
+    )
     explain: bool = False
 
 

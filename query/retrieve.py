@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import numpy as np
+
+from models.base import Vectors
 from query import build
 from query.candidate import Candidate, Passage, newest_versions, passage_of, ranked
 from query.filters import Clause
 from query.highlighting import marked
 from query.profile import Profile
 from query.request import Degraded, Leg
+from search_config import fields
 from search_config.client import OVERLOADED_STATUSES, Engine, reason_of
 from search_config.errors import EngineOverloaded, EngineRejected, IndexMissing, MafteachError
 
@@ -151,6 +155,19 @@ def details(
         cosine = None if plan.vector is None else build.cosine_of(row["_score"])
         found[row["_id"]] = Detail(() if whole is None else (whole,), cosine)
     return found
+
+
+def stored_vectors(engine: Engine, plan: Plan, ids: Sequence[str]) -> dict[str, Vectors]:
+    """The vectors of chunks, `(dim,)` float32 by chunk id; a chunk that is gone is absent.
+
+    Raises:
+        EngineRejected, EngineOverloaded, EngineUnreachable
+    """
+    (answer,) = engine.msearch([(plan.header(), build.vectors_body(ids, plan.filters))])
+    raise_failure(answer, plan.index)
+    return {
+        row["_id"]: np.asarray(row["_source"][fields.EMBEDDING], dtype=np.float32) for row in answer["hits"]["hits"]
+    }
 
 
 def failure_of(answer: Answer, index: str) -> MafteachError | None:

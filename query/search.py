@@ -12,12 +12,15 @@ from models.base import Embedder
 from models.vectors import checked, cosine_distance
 from query import build
 from query.candidate import Candidate, hit_of, merged, scored, with_fused
+from query.diversity import OFF, diversified, pool
+from query.exactness import asked_exactly, holders_first
 from query.filters import tenant_filter
 from query.fusion import Scored, fuse, rule_for
-from query.language import identifiers, query_language
+from query.grouping import group_by_document
+from query.language import identifiers, identifiers_alone, query_language
 from query.profile import Profile
 from query.request import Degraded, Hit, IndexIdentity, Language, Leg, SearchRequest, SearchResult
-from query.retrieve import Detail, Legs, Plan, details, missing_scores, retrieve
+from query.retrieve import Detail, Legs, Plan, details, missing_scores, retrieve, stored_vectors
 from query.validation import clean_query
 from search_config.client import Engine
 from search_config.errors import IndexMismatch, ModelError
@@ -28,6 +31,8 @@ from search_config.settings import Settings
 MIN_CANDIDATES: Final = 100
 CANDIDATES_PER_HIT: Final = 2
 MS_PER_S: Final = 1000.0
+# Modes in which both legs are joined; a mode of one leg shows that leg's order as it is.
+HYBRID: Final = frozenset({"auto", "hybrid"})
 
 ONE_LEG: Final[dict[str, dict[Leg, float]]] = {
     "lexical": {"bm25": 1.0, "knn": 0.0},
@@ -69,7 +74,8 @@ class StagedRanking:
         query: as it was searched, cleaned.
         weights: as they were used: 0 for a leg that was not asked or failed.
         plan: what was sent.
-        took_ms: `embed`, `engine`, `fuse`.
+        diversified: what `search` pages through; the stage before it, where MMR is off.
+        took_ms: `embed`, `engine`, `fuse`; `diversify` where MMR is on.
     """
 
     query: str
@@ -79,6 +85,7 @@ class StagedRanking:
     lexical: tuple[Candidate, ...]
     dense: tuple[Candidate, ...]
     fused: tuple[Candidate, ...]
+    diversified: tuple[Candidate, ...]
     degraded: tuple[Degraded, ...]
     notes: tuple[str, ...]
     took_ms: Mapping[str, float]
@@ -111,7 +118,8 @@ def search(request: SearchRequest, context: SearchContext) -> SearchResult:
     clock = _Clock()
     with clock.stage("total"):
         ranking = rank(request, context)
-        page = ranking.fused[: request.size]
+        rows = group_by_document(ranking.diversified) if request.group else ranking.diversified
+        page = rows[: request.size]
         with clock.stage("engine"):
             text, _ = build.lexical_text(ranking.query, context.profile)
             words = build.lexical_query(text, ranking.plan.filters, context.profile, identifiers(ranking.query))
@@ -127,7 +135,7 @@ def search(request: SearchRequest, context: SearchContext) -> SearchResult:
         weights=dict(ranking.weights),
         degraded=ranking.degraded,
         notes=ranking.notes,
-        total=len(ranking.fused),
+        total=len(rows),
         took_ms=took,
         hits=hits,
     )
@@ -147,7 +155,7 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
         vector = _vector(query, weights, context, notes, degraded)
     plan = _plan(query, request, weights, vector, context, notes)
     # An identifier alone is looked up: where passages hold it, no passage without it is a candidate of either leg.
-    lookup = identifiers(query) if language == "identifier" and request.mode != "dense" else ()
+    lookup = identifiers_alone(query) if request.mode != "dense" else ()
     with clock.stage("engine"):
         plan, legs = _retrieve(context.engine, plan, lookup, notes)
         degraded += legs.degraded
@@ -160,7 +168,11 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
             "bm25": scored("bm25", legs.lexical, more.get("bm25")),
             "knn": scored("knn", legs.dense, more.get("knn")),
         }
-        fused = with_fused(merged(legs.lexical, legs.dense), fuse(rule, scores, used), more.get("knn", {}))
+        by_score = with_fused(merged(legs.lexical, legs.dense), fuse(rule, scores, used), more.get("knn", {}))
+        asked = asked_exactly(query) if request.mode in HYBRID else ()
+        fused = holders_first(by_score, asked)
+    if fused != by_score:
+        notes.append(f"Passages that hold {' or '.join(asked)} as it is written stand first.")
     if used["bm25"] > 0 and not legs.lexical:
         notes.append("The lexical leg found no word of the query in a passage.")
     return StagedRanking(
@@ -171,6 +183,7 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
         lexical=legs.lexical,
         dense=legs.dense,
         fused=fused,
+        diversified=_diversified(fused, request, context, plan, clock, pointed=bool(asked)),
         degraded=tuple(degraded),
         notes=tuple(notes),
         took_ms=clock.took,
@@ -235,6 +248,25 @@ def _retrieve(engine: Engine, plan: Plan, lookup: Sequence[str], notes: list[str
             return narrowed, legs
         notes.append(f"No passage holds {' or '.join(lookup)} as it is written; these are the nearest.")
     return plan, retrieve(engine, plan)
+
+
+def _diversified(
+    ranking: tuple[Candidate, ...],
+    request: SearchRequest,
+    context: SearchContext,
+    plan: Plan,
+    clock: _Clock,
+    *,
+    pointed: bool,
+) -> tuple[Candidate, ...]:
+    """The ranking by MMR. As it is, and at no cost, where that is off, where one leg's order was asked for, and in a
+    question that names an identifier: its holders stand first."""
+    lam = context.profile.mmr_lambda if request.mmr_lambda is None else request.mmr_lambda
+    if lam >= OFF or pointed or request.mode not in HYBRID or not ranking:
+        return ranking
+    with clock.stage("diversify"):
+        vectors = stored_vectors(context.engine, plan, [candidate.chunk_id for candidate in pool(ranking)])
+        return diversified(ranking, vectors, lam)
 
 
 def _used(weights: Mapping[Leg, float], degraded: Sequence[Degraded]) -> dict[Leg, float]:

@@ -92,6 +92,20 @@ class Runtime:
         self.__dict__["info"] = installed = install(self.engine, self.settings, self.embedder.description)
         return installed
 
+    def prepared(self) -> IndexInfo:
+        """The live index; set up where there is none yet.
+
+        Raises:
+            IndexMismatch
+        """
+        from search_config.errors import IndexMissing
+
+        try:
+            return self.info
+        except IndexMissing:
+            self._say("There is no index yet; setting it up.")
+            return self.install()
+
     @cached_property
     def registry(self) -> Registry:
         """The documents."""

@@ -60,16 +60,15 @@ def _progress() -> Iterator[OnEvent | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    counts = TextColumn("{task.completed:.0f}/{task.total:.0f} documents, {task.fields[counts]}", markup=False)
-    columns = (SpinnerColumn(), BarColumn(), counts, TimeElapsedColumn())
+    documents, counts = MofNCompleteColumn(), TextColumn("documents, {task.fields[counts]}", markup=False)
+    columns = (SpinnerColumn(), BarColumn(), documents, counts, TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        # How many there are is known with the first event.
-        task = progress.add_task("", total=0, counts="reading")
+        task = progress.add_task("", total=None, counts="reading")
 
         def show(event: ProgressEvent) -> None:
-            words = f"{event.chunks} passages, {event.chunks_per_second:.1f}/s"
+            words = f"{event.chunks} passages, {event.chunks_per_second:.1f}/s" if event.chunks else "reading"
             failed = f", {event.failed} failed" if event.failed else ""
             progress.update(task, completed=event.done, total=event.total or event.done, counts=words + failed)
 

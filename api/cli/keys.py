@@ -28,7 +28,12 @@ def create(
     as_json: JsonFlag = False,
 ) -> None:
     """Make a key. It is shown once: only its hash is stored."""
+    from search_config.records import tenant_id
+
+    # A slip is told before a node is started and set up for it.
+    tenant_id(tenant)
     with opened() as runtime:
+        runtime.prepared()
         created = runtime.keys.create(tenant, label=label)
     if as_json:
         print_json({"key": created.key, "id": created.id, "tenant": created.tenant, "label": created.label})

@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
-from api.cli import bench, doctor, documents, evaluate, ingest, keys, node, search, serve, setup, status
+from api.cli import ablate, bench, cases, doctor, documents, evaluate, ingest, keys, node, search, serve, setup, status
 from api.cli.failures import Exit, check_arguments, exit_status, report, usage_error
 from api.cli.output import prepare_streams, print_line
 from search_config.errors import MafteachError
 
 # Every module adds its commands; their order is the help's.
-MODULES: Final = (node, setup, status, doctor, ingest, documents, search, keys, serve, evaluate, bench)
+MODULES: Final = (node, setup, status, doctor, ingest, documents, search, keys, serve, evaluate, ablate, cases, bench)
 
 # typer brings click along under another name, depending on its version; this is click's UsageError in all of them.
-UsageError: Final[type[Exception]] = typer.BadParameter.__mro__[1]
+UsageError: Final[Any] = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(
     name="mafteach",
@@ -65,7 +65,8 @@ def run(arguments: Sequence[str]) -> int:
         report(error, as_json=as_json)
         return exit_status(error)
     except UsageError as error:
-        report(usage_error(str(error)), as_json=as_json)
+        # In the words that its help uses: "Missing argument 'ID'."
+        report(usage_error(error.format_message()), as_json=as_json)
         return Exit.USAGE
     except (typer.Abort, KeyboardInterrupt):
         sys.stderr.write("interrupted\n")

@@ -41,6 +41,7 @@ def serve(
             runtime.settings.host if host is None else host, runtime.settings.port if port is None else port
         )
         with listening:
+            runtime.prepared()
             services = runtime.services
             import uvicorn
 
@@ -49,6 +50,8 @@ def serve(
             logging.basicConfig(
                 stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s"
             )
+            # It writes a line for each request to the engine; failures are errors of ours, logged once.
+            logging.getLogger("opensearch").setLevel(logging.ERROR)
             config = uvicorn.Config(
                 create_app(services),
                 log_config=None,

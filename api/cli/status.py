@@ -9,7 +9,7 @@ import typer
 from api.cli.context import Runtime, opened
 from api.cli.failures import Exit
 from api.cli.output import JsonFlag, print_json, print_line, print_pairs, print_table
-from search_config.errors import IndexMissing
+from search_config.errors import IndexMismatch, IndexMissing
 
 
 def register(app: typer.Typer) -> None:
@@ -18,7 +18,10 @@ def register(app: typer.Typer) -> None:
 
 
 def status(as_json: JsonFlag = False) -> None:
-    """Show what runs and what is stored. Starts nothing; exits 3 where the engine does not run."""
+    """Show what runs and what is stored. Starts nothing.
+
+    Exits 3 where the engine does not run, and 1 where the index was made for another model.
+    """
     with opened() as runtime:
         found = _gather(runtime)
     if as_json:
@@ -27,6 +30,8 @@ def status(as_json: JsonFlag = False) -> None:
         _print(found)
     if not found["engine"]["running"]:
         raise typer.Exit(Exit.ENGINE)
+    if found["mismatch"]:
+        raise typer.Exit(Exit.FAILED)
 
 
 def _gather(runtime: Runtime) -> dict[str, Any]:
@@ -34,7 +39,7 @@ def _gather(runtime: Runtime) -> dict[str, Any]:
 
     settings, model = runtime.settings, runtime.embedder.description
     engine = _engine(runtime)
-    index, documents = None, {}
+    index, documents, mismatch = None, {}, None
     if engine["running"]:
         try:
             info = runtime.info
@@ -50,6 +55,9 @@ def _gather(runtime: Runtime) -> dict[str, Any]:
             }
         except IndexMissing:
             index = None
+        except IndexMismatch as error:
+            # What runs and what is configured is what the reader needs in order to mend it.
+            mismatch = error.as_dict()
     return {
         "engine": engine,
         "model": {**model.model_dump(mode="json"), "identity": model.identity},
@@ -59,6 +67,7 @@ def _gather(runtime: Runtime) -> dict[str, Any]:
             "window_tokens": runtime.embedder.passage_window,
         },
         "index": index,
+        "mismatch": mismatch,
         "documents": documents,
     }
 
@@ -80,14 +89,21 @@ def _engine(runtime: Runtime) -> dict[str, Any]:
     }
 
 
+def _index(found: dict[str, Any]) -> str:
+    index, mismatch = found["index"], found["mismatch"]
+    if mismatch:
+        return f"{mismatch['where']}: REFUSED. {mismatch['what']} {mismatch['remedy']}"
+    return f"{index['name']}, pipeline {index['pipeline']}" if index else "none yet (mafteach setup)"
+
+
 def _print(found: dict[str, Any]) -> None:
-    engine, model, chunking, index = found["engine"], found["model"], found["chunking"], found["index"]
+    engine, model, chunking = found["engine"], found["model"], found["chunking"]
     kind = "embedded node" if engine["embedded"] else "cluster"
     state = f"OpenSearch {engine['version']}" if engine["running"] else "not running (mafteach node start)"
     print_pairs(
         [
             ("engine", f"{kind} at {engine['url']}, {state}"),
-            ("index", f"{index['name']}, pipeline {index['pipeline']}" if index else "none yet (mafteach setup)"),
+            ("index", _index(found)),
             ("model", f"{model['identity']}, window {model['window']} tokens"),
             (
                 "chunks",

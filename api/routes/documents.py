@@ -11,6 +11,7 @@ from fastapi.responses import PlainTextResponse
 from api.auth import CurrentTenant, ServicesHere
 from api.documents import text_of
 from api.errors import described
+from api.limits import NoParameters
 from api.schemas import DocumentParameters, DocumentRow, DocumentView
 
 router = APIRouter(prefix="/documents", tags=["documents"], responses=described(401, 403, 422, 500, 503))
@@ -27,7 +28,7 @@ def list_documents(
 
 
 @router.get("/{document_id}", summary="Show a document", responses=described(404))
-def show_document(document_id: DocumentId, tenant: CurrentTenant, here: ServicesHere) -> DocumentView:
+def show_document(document_id: DocumentId, tenant: CurrentTenant, _: NoParameters, here: ServicesHere) -> DocumentView:
     """One document's state and metadata."""
     return DocumentView.of(here.registry.require(tenant, document_id))
 
@@ -38,7 +39,7 @@ def show_document(document_id: DocumentId, tenant: CurrentTenant, here: Services
     response_class=PlainTextResponse,
     responses=described(404),
 )
-def show_text(document_id: DocumentId, tenant: CurrentTenant, here: ServicesHere) -> PlainTextResponse:
+def show_text(document_id: DocumentId, tenant: CurrentTenant, _: NoParameters, here: ServicesHere) -> PlainTextResponse:
     """The text that locators point into: `text[from:to]`, counted in Unicode code points, is a hit's content."""
     return PlainTextResponse(text_of(here.registry.require(tenant, document_id)))
 
@@ -46,6 +47,6 @@ def show_text(document_id: DocumentId, tenant: CurrentTenant, here: ServicesHere
 @router.delete(
     "/{document_id}", summary="Delete a document", status_code=HTTPStatus.NO_CONTENT, responses=described(404)
 )
-def remove_document(document_id: DocumentId, tenant: CurrentTenant, here: ServicesHere) -> None:
+def remove_document(document_id: DocumentId, tenant: CurrentTenant, _: NoParameters, here: ServicesHere) -> None:
     """Deletes it with all its passages; afterwards no search finds it."""
     here.registry.delete(tenant, document_id)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 
 from api.auth import CurrentTenant, ServicesHere
 from api.errors import described
+from api.limits import NoParameters
 from api.schemas import SearchBody, SearchParameters
 from query.request import SearchResult
 from query.search import search
@@ -16,7 +17,7 @@ router = APIRouter(tags=["search"], responses=described(401, 403, 413, 422, 500,
 
 
 @router.post("/search", summary="Search the passages of the key's tenant")
-def post_search(body: SearchBody, tenant: CurrentTenant, here: ServicesHere) -> SearchResult:
+def post_search(body: SearchBody, tenant: CurrentTenant, _: NoParameters, here: ServicesHere) -> SearchResult:
     """Ranked passages with exact offsets, scores by stage, and the reason where nothing relevant was found."""
     return search(body.request(tenant), here.context)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ingest.documents import RawDocument
-from ingest.pipeline import Ingestor
+from ingest.pipeline import SLICE_TEXTS, Ingestor
 from ingest.worker import ProgressEvent, ingest_documents, ingest_paths
 from models.base import ModelDescription, Vectors
 from search_config.client import Engine
@@ -102,8 +102,9 @@ def test_a_folder_with_bad_files_among_good_ones(engine: Engine, make_ingestor: 
     }
     assert (report.documents, report.ready, report.unchanged) == (11, 5, 0)
     assert sorted(outcome.name for outcome in report.noted) == ["b.md", "old.txt"]
-    assert [event.done for event in events] == list(range(1, 12))
-    assert events[-1].total == 11
+    assert [event.done for event in events if event.outcome] == list(range(1, 12))
+    assert {event.total for event in events} == {11}
+    assert (events[0].done, events[0].chunks, events[-1].chunks) == (0, 0, 5)
     assert events[-1].chunks_per_second > 0
     found = rows(engine, info)
     assert len(found) == report.chunks == 5
@@ -119,6 +120,15 @@ def test_a_folder_with_bad_files_among_good_ones(engine: Engine, make_ingestor: 
     assert (summary.documents, summary.chunks_indexed) == (11, 5)
     assert summary.by_state == {DocumentState.READY: 5, DocumentState.FAILED: 6}
     assert ingestor.registry.summary("b").documents == 0
+
+
+def test_a_run_tells_how_far_it_is_while_one_batch_is_embedded(make_ingestor: Make, tmp_path: Path) -> None:
+    ingestor, _ = make_ingestor()
+    (tmp_path / "long.txt").write_text(paragraphs(2 * SLICE_TEXTS + 1), encoding="utf-8")
+    events: list[ProgressEvent] = []
+    ingest_paths(ingestor, [tmp_path], tenant="a", on_event=events.append)
+    told = [(event.done, event.chunks) for event in events]
+    assert told == [(0, 0), (0, SLICE_TEXTS), (0, 2 * SLICE_TEXTS), (0, 2 * SLICE_TEXTS + 1), (1, 2 * SLICE_TEXTS + 1)]
 
 
 def test_the_same_files_twice_write_nothing(engine: Engine, make_ingestor: Make, tmp_path: Path) -> None:

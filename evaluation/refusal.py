@@ -1,0 +1,239 @@
+"""The refusal: a logistic probability that the top passages answer, its whole curve, and the point chosen. Pure.
+
+Only out-of-domain questions count against an answer: a question about a document that does not answer it tests the
+answer stage. Both classes weigh the same, so that the probability does not depend on how many questions of each a data
+set happens to have. Everything that is told is of held-out folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from evaluation.significance import proportion
+from evaluation.tuning import FOLDS
+from query.profile_parts import MOST_DEVIATIONS, CurvePoint, Interval, RefusalFeature, RefusalSpec
+
+# Ridge on the standardised weights, against the mean loss of a question.
+RIDGE: Final = 3e-3
+MAX_STEPS: Final = 500
+# Points of the printed curve, by the share of answerable questions lost.
+CURVE_LOST: Final = (0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.10, 0.15, 0.20, 0.30)
+# Lengths that the curve is told for, in words: keywords, short questions, long ones.
+LENGTHS: Final[tuple[tuple[str, int, int], ...]] = (("1-2 words", 1, 2), ("3-6 words", 3, 6), ("7+ words", 7, 10_000))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question with the features of its top passages.
+
+    Attributes:
+        features: by name, `query.refusal.features_of`.
+        answerable: or out of domain.
+        near: whether an out-of-domain question is near the corpus's subjects; None where nobody said.
+        fold: of its document, or of itself.
+        words: of the query.
+    """
+
+    id: str
+    query: str
+    features: Mapping[str, float]
+    answerable: bool
+    near: bool | None
+    fold: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How the point of the curve is picked: one of the three.
+
+    Attributes:
+        rule: `max-lost`: the fewest out-of-domain questions answered while at most this share of answerable ones is
+            refused; `max-bluffs`: the fewest refused while at most this share is answered; `cost-ratio`: the least
+            total cost where an out-of-domain question answered costs this many times an answerable one refused.
+        value: share, or ratio.
+    """
+
+    rule: Literal["max-lost", "max-bluffs", "cost-ratio"]
+    value: float
+
+    @property
+    def label(self) -> str:
+        """As it stands on the command line."""
+        return f"--{self.rule} {self.value:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What was learnt and measured.
+
+    Attributes:
+        spec: learnt on everything, with the chosen threshold.
+        fold_specs: learnt without each fold, with a threshold chosen without it.
+        probabilities: held out, by question id.
+        curve: over all questions.
+        by_group: `near`, `far`, and lengths, at the chosen threshold; groups without a question are absent.
+        worst_answerable: the answerable question with the least probability.
+        best_out_of_domain: the other one with the greatest.
+        held_out: figures with each fold under its own threshold: what `evaluate` finds again.
+    """
+
+    spec: RefusalSpec
+    fold_specs: tuple[RefusalSpec, ...]
+    probabilities: Mapping[str, float]
+    curve: tuple[CurvePoint, ...]
+    by_group: Mapping[str, CurvePoint]
+    worst_answerable: Asked
+    best_out_of_domain: Asked
+    held_out: CurvePoint
+
+
+def can_calibrate(asked: Sequence[Asked]) -> bool:
+    """Whether there are questions of both kinds in and outside each fold: without them there is no threshold."""
+    return all(
+        len({question.answerable for question in asked if (question.fold == fold) is inside}) == 2
+        for fold in range(FOLDS)
+        for inside in (True, False)
+    )
+
+
+def calibrate(asked: Sequence[Asked], features: Sequence[str], choice: Choice) -> Calibration:
+    """Learn, cross-validate and choose.
+
+    Args:
+        asked: questions of both kinds in every fold (`can_calibrate`).
+        features: names that take part.
+        choice: how to pick the threshold.
+    """
+    probabilities: dict[str, float] = {}
+    models = []
+    for fold in range(FOLDS):
+        spec = fit_refusal([question for question in asked if question.fold != fold], features, choice)
+        models.append(spec)
+        probabilities |= {
+            question.id: spec.probability(question.features) for question in asked if question.fold == fold
+        }
+    # A fold's threshold is chosen on the other folds' held-out probabilities: on what it is then applied to, and on
+    # what a model was fitted to, probabilities are too good.
+    fold_specs = tuple(
+        spec.model_copy(
+            update={"threshold": chosen_threshold(_outside(asked, fold), probabilities, choice)},
+        )
+        for fold, spec in enumerate(models)
+    )
+    threshold = chosen_threshold(asked, probabilities, choice)
+    point = point_at(asked, probabilities, threshold)
+    whole = fit_refusal(asked, features, choice)
+    answerable = [question for question in asked if question.answerable]
+    others = [question for question in asked if not question.answerable]
+    own = {question.id: fold_specs[question.fold].threshold for question in asked}
+    return Calibration(
+        spec=whole.model_copy(update={"threshold": threshold, "chosen": point}),
+        fold_specs=fold_specs,
+        probabilities=probabilities,
+        curve=curve(asked, probabilities),
+        by_group={
+            name: point_at(group, probabilities, threshold) for name, group in groups(asked).items() if len(group)
+        },
+        worst_answerable=min(answerable, key=lambda question: probabilities[question.id]),
+        best_out_of_domain=max(others, key=lambda question: probabilities[question.id]),
+        held_out=_point(asked, {question: probabilities[question] < own[question] for question in own}, threshold),
+    )
+
+
+def fit_refusal(asked: Sequence[Asked], features: Sequence[str], choice: Choice) -> RefusalSpec:
+    """Logistic regression with a ridge on standardised, clipped features; the threshold is still .5."""
+    values = np.array([[question.features[name] for name in features] for question in asked])
+    labels = np.array([question.answerable for question in asked])
+    means, deviations = values.mean(axis=0), values.std(axis=0)
+    deviations = np.where(deviations > 0, deviations, 1.0)
+    scaled = np.clip((values - means) / deviations, -MOST_DEVIATIONS, MOST_DEVIATIONS)
+    scaled = np.hstack([scaled, np.ones((len(scaled), 1))])
+    signs = np.where(labels, 1.0, -1.0)
+    shares = np.where(labels, 0.5 / max(1, labels.sum()), 0.5 / max(1, (~labels).sum()))
+    penalised = np.append(np.full(len(features), RIDGE), 0.0)
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        margins = signs * (scaled @ weights)
+        value = shares @ np.logaddexp(0.0, -margins) + penalised @ weights**2
+        slope = -scaled.T @ (shares * signs * np.exp(-np.logaddexp(0.0, margins))) + 2 * penalised * weights
+        return float(value), slope
+
+    found = minimize(loss, np.zeros(scaled.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": MAX_STEPS})
+    return RefusalSpec(
+        features={
+            name: RefusalFeature(weight=float(weight), mean=float(mean), deviation=float(deviation))
+            for name, weight, mean, deviation in zip(features, found.x[:-1], means, deviations, strict=True)
+        },
+        intercept=float(found.x[-1]),
+        threshold=0.5,
+        chosen_by=choice.label,
+    )
+
+
+def chosen_threshold(asked: Sequence[Asked], probabilities: Mapping[str, float], choice: Choice) -> float:
+    """The threshold that the choice picks among all that make a difference; below it a question is refused."""
+    kept = np.sort([probabilities[question.id] for question in asked if question.answerable])
+    others = np.sort([probabilities[question.id] for question in asked if not question.answerable])
+    # Between two neighbouring probabilities every threshold is the same; the middle suits questions to come.
+    values = np.unique(np.concatenate([kept, others]))
+    candidates = np.concatenate([[0.0], (values[1:] + values[:-1]) / 2, [1.0]])
+    lost = np.searchsorted(kept, candidates, side="left") / len(kept)
+    answered = 1 - np.searchsorted(others, candidates, side="left") / len(others)
+    match choice.rule:
+        case "max-lost":
+            allowed = np.flatnonzero(lost <= choice.value)
+            place = allowed[-1]
+        case "max-bluffs":
+            allowed = np.flatnonzero(answered <= choice.value)
+            place = allowed[0]
+        case "cost-ratio":
+            place = np.argmin(lost + choice.value * answered)
+    return float(candidates[place])
+
+
+def curve(asked: Sequence[Asked], probabilities: Mapping[str, float]) -> tuple[CurvePoint, ...]:
+    """One point for each share of answerable questions lost (`CURVE_LOST`), thresholds rising."""
+    return tuple(
+        point_at(asked, probabilities, chosen_threshold(asked, probabilities, Choice("max-lost", lost)))
+        for lost in CURVE_LOST
+    )
+
+
+def point_at(asked: Sequence[Asked], probabilities: Mapping[str, float], threshold: float) -> CurvePoint:
+    """What a threshold does to these questions."""
+    return _point(asked, {question.id: probabilities[question.id] < threshold for question in asked}, threshold)
+
+
+def groups(asked: Sequence[Asked]) -> dict[str, list[Asked]]:
+    """Near and far: with all answerable questions; lengths: of both kinds."""
+    answerable = [question for question in asked if question.answerable]
+    found = {}
+    for name, wanted in (("near", True), ("far", False)):
+        others = [question for question in asked if not question.answerable and question.near is wanted]
+        if others:
+            found[name] = answerable + others
+    for name, least, most in LENGTHS:
+        found[name] = [question for question in asked if least <= question.words <= most]
+    return found
+
+
+def _point(asked: Sequence[Asked], refused: Mapping[str, bool], threshold: float) -> CurvePoint:
+    lost = [refused[question.id] for question in asked if question.answerable]
+    answered = [not refused[question.id] for question in asked if not question.answerable]
+    return CurvePoint(threshold=threshold, answerable_refused=_share(lost), out_of_domain_answered=_share(answered))
+
+
+def _share(happened: Sequence[bool]) -> Interval:
+    estimate = proportion(sum(happened), len(happened))
+    return Interval(value=estimate.value, low=estimate.low, high=estimate.high)
+
+
+def _outside(asked: Sequence[Asked], fold: int) -> list[Asked]:
+    return [question for question in asked if question.fold != fold]
