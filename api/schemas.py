@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from query.request import DEFAULT_SIZE, MAX_SIZE, Filters, Mode, SearchRequest
 from search_config.records import DocumentRecord, DocumentState, Stamps
 
+Group = Annotated[bool, Field(description="One row a document: its best passage.")]
 Size = Annotated[int, Field(ge=1, le=MAX_SIZE, description="Hits of one answer.")]
 
 
@@ -32,12 +33,28 @@ class SearchBody(_Closed):
         default_factory=Filters, description="Values of one field mean 'one of'; fields are joined by 'and'."
     )
     mode: Mode = Field("auto", description="auto and hybrid ask both legs; lexical and dense ask one.")
+    group: Group = False
+    mmr_lambda: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="Lambda of MMR: 1 keeps the ranking, less gives passages that say something else a place; null "
+        "takes the profile's.",
+    )
     explain: bool = Field(False, description="More on how the answer came about.")
 
     def request(self, tenant: str) -> SearchRequest:
         """The request of this body for a tenant."""
         return SearchRequest(
-            tenant=tenant, query=self.query, size=self.size, filters=self.filters, mode=self.mode, explain=self.explain
+            tenant=tenant,
+            query=self.query,
+            size=self.size,
+            filters=self.filters,
+            mode=self.mode,
+            group=self.group,
+            mmr_lambda=self.mmr_lambda,
+            explain=self.explain,
         )
 
 
@@ -47,10 +64,11 @@ class SearchParameters(_Closed):
     q: str = Field(description="What to look for.", examples=["אישור חניה לתושב"])
     size: Size = DEFAULT_SIZE
     mode: Mode = "auto"
+    group: Group = False
 
     def request(self, tenant: str) -> SearchRequest:
         """The request of these parameters for a tenant."""
-        return SearchRequest(tenant=tenant, query=self.q, size=self.size, mode=self.mode)
+        return SearchRequest(tenant=tenant, query=self.q, size=self.size, mode=self.mode, group=self.group)
 
 
 class DocumentParameters(_Closed):

@@ -19,24 +19,29 @@ from query.candidate import Candidate
 # How many of the ranking's first passages are reordered: as many as are reranked, and more than two pages. The rest
 # keeps its order behind them, so that the order does not depend on the size of the page.
 POOL: Final = 50
-# Relevance against novelty where diversity is wanted and no other value is given: the usual one, and the highest on
-# our questions of several aspects at which versions of one clause do not fill the page (docs/query.md).
+# Relevance against novelty where diversity is asked for and no other value is given: the most common one, measured in
+# docs/query.md.
 DEFAULT_LAMBDA: Final = 0.7
 # This one gives the ranking as it is.
 OFF: Final = 1.0
+# Cosines this near to 1 are of equal vectors: float32 components round at 6e-8, and a cosine sums hundreds of them.
+SAME: Final = 1e-6
 
 
 def mmr(scores: Sequence[float], vectors: Vectors, lam: float, size: int) -> list[int]:
     """Positions of `scores`, in the order of maximal marginal relevance.
 
     Each step takes the passage with the greatest `lam * relevance - (1 - lam) * similarity`, where similarity is the
-    greatest cosine with a passage that was taken before (0 in the first step). A longer selection begins with the
+    greatest one with a passage that was taken before (0 in the first step). A longer selection begins with the
     shorter one.
 
+    Both sides are scaled to [0, 1] over all passages given, so that `lam` weighs like against like: scores from the
+    lowest to the highest (1 for each where they are equal), cosines from the lowest to 1. The cosines of one model
+    may all lie between .7 and 1; as they are, they would hardly count.
+
     Args:
-        scores: of the passages in their ranking's order, best first; finite. Relevance is the score scaled to [0, 1]
-            over all of them (1 for each where they are equal). A passage that a rule put above a better score counts
-            as that score: a ranking is never contradicted by its own scores.
+        scores: of the passages in their ranking's order, best first; finite. A passage that a rule put above a better
+            score counts as that score: a ranking is never contradicted by its own scores.
         vectors: `(n, dim)`, unit vectors in the same order.
         lam: 1 gives the ranking exactly, 0 looks at novelty alone (after the first passage).
         size: how many to take; more than there are takes all.
@@ -48,7 +53,7 @@ def mmr(scores: Sequence[float], vectors: Vectors, lam: float, size: int) -> lis
     if count == 0:
         return []
     relevance = lam * _relevance(scores)
-    similarity = np.asarray(vectors, dtype=np.float64) @ np.asarray(vectors, dtype=np.float64).T
+    similarity = _similarity(vectors)
     taken: list[int] = []
     nearest = np.zeros(count)
     for _ in range(min(size, count)):
@@ -99,3 +104,13 @@ def _relevance(scores: Sequence[float]) -> NDArray[np.float64]:
     if span <= 0:
         return np.ones(len(values))
     return np.asarray((falling - falling[-1]) / span, dtype=np.float64)
+
+
+def _similarity(vectors: Vectors) -> NDArray[np.float64]:
+    """`(n, n)` cosines of unit vectors, the lowest at 0, a vector with itself at 1; all 1 where none differs."""
+    rows = np.asarray(vectors, dtype=np.float64)
+    cosines = rows @ rows.T
+    lowest = float(cosines.min())
+    if 1.0 - lowest <= SAME:
+        return np.ones_like(cosines)
+    return np.asarray((cosines - lowest) / (1.0 - lowest), dtype=np.float64)

@@ -55,9 +55,15 @@ def searched_text() -> Json:
     return {
         "type": "text",
         "analyzer": hebrew.PREFIX_ANALYZER,
+        "search_analyzer": hebrew.query_analyzer(hebrew.PREFIX_ANALYZER),
         "similarity": "bm25",
         "fields": {
-            name: {"type": "text", "analyzer": analyzer, "similarity": similarity}
+            name: {
+                "type": "text",
+                "analyzer": analyzer,
+                "search_analyzer": hebrew.query_analyzer(analyzer),
+                "similarity": similarity,
+            }
             for name, (analyzer, similarity) in analyzers.items()
         },
     }

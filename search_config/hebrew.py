@@ -36,7 +36,21 @@ from search_config.hebrew_prefixes import (
 Json = dict[str, Any]
 
 # Changes whenever a text would be analysed otherwise than before; written into the index's `_meta`.
-ANALYZER_VERSION: Final = "he-2"
+ANALYZER_VERSION: Final = "he-3"
+
+# Words that ask or join and say nothing of the subject. Texts seldom ask, so these words are rare in an index and BM25
+# would take them for telling ones; English ones the more so in an index that is mostly Hebrew. Dropped from queries
+# alone: phrases in texts stay whole. "not" and "no" stay, for they say something.
+QUERY_FUNCTION_WORDS: Final = tuple(
+    # Written for this project.
+    """
+    מה מהו מהי מהם מהן מי מיהו מיהי מיהם מתי איך כיצד איפה היכן לאן מאין האם כמה בכמה מדוע למה איזה איזו אילו
+    באיזה באיזו באילו מאיזה מאיזו לאיזה לאיזו של את על עם זה זו זאת הוא היא הם הן a an and are as at be been but
+    by can could did do does for from had has have how i if in into is it its may might must of on or our shall
+    should than that the their them then there these they this to us was we were what when where which who whom
+    whose why will with would you your
+    """.split()  # noqa: SIM905 - read as text, not as a column of quotes
+)
 
 PREFIX_ANALYZER: Final = "hebrew_prefix"
 INFLECTED_ANALYZER: Final = "hebrew_inflected"
@@ -122,6 +136,7 @@ def _filters() -> Json:
         "unique_at_position": {"type": "unique", "only_on_same_position": True},
         "english_possessive": {"type": "stemmer", "language": "possessive_english"},
         "english_stop": {"type": "stop", "stopwords": "_english_"},
+        "query_function_words": {"type": "stop", "stopwords": list(QUERY_FUNCTION_WORDS)},
         "english_stemmer": {"type": "stemmer", "language": "english"},
     }
 
@@ -154,42 +169,62 @@ def analysis() -> Json:
     words = [*hebrew, "hebrew_before_latin", "thousands"]
     folded = ["lowercase", "asciifolding"]
     tidied = ["not_empty", "unique_at_position"]
+    analyzers = {
+        PREFIX_ANALYZER: (
+            words,
+            "standard",
+            folded,
+            [*_cut_after("hebrew_whole_words"), "hebrew_marks_dropped", *tidied],
+        ),
+        INFLECTED_ANALYZER: (
+            words,
+            "standard",
+            folded,
+            [
+                *_cut_after("hebrew_whole_words_inflected"),
+                "hebrew_abbreviations",
+                "hebrew_marks_dropped",
+                # What only the last cut laid bare.
+                "hebrew_whole_words_inflected",
+                "hebrew_inflections",
+                "hebrew_suffixes",
+                "hebrew_representatives",
+                *tidied,
+            ],
+        ),
+        EXACT_ANALYZER: (
+            [*hebrew, "invisible_spaces"],
+            "identifier",
+            ["lowercase", "edge_marks_dropped"],
+            ["identifier_prefixes", *tidied],
+        ),
+        ENGLISH_ANALYZER: (
+            [*hebrew, "hebrew_before_latin"],
+            "standard",
+            ["english_possessive", *folded, "latin_only", "not_empty", "english_stop"],
+            ["english_stemmer"],
+        ),
+    }
     return {
         "char_filter": _char_filters(),
         "filter": _filters(),
         "tokenizer": _tokenizers(),
         "analyzer": {
-            PREFIX_ANALYZER: _custom(
-                words, "standard", [*folded, *_cut_after("hebrew_whole_words"), "hebrew_marks_dropped", *tidied]
-            ),
-            INFLECTED_ANALYZER: _custom(
-                words,
-                "standard",
-                [
-                    *folded,
-                    *_cut_after("hebrew_whole_words_inflected"),
-                    "hebrew_abbreviations",
-                    "hebrew_marks_dropped",
-                    # What only the last cut laid bare.
-                    "hebrew_whole_words_inflected",
-                    "hebrew_inflections",
-                    "hebrew_suffixes",
-                    "hebrew_representatives",
-                    *tidied,
-                ],
-            ),
-            EXACT_ANALYZER: _custom(
-                [*hebrew, "invisible_spaces"],
-                "identifier",
-                ["lowercase", "edge_marks_dropped", "identifier_prefixes", *tidied],
-            ),
-            ENGLISH_ANALYZER: _custom(
-                [*hebrew, "hebrew_before_latin"],
-                "standard",
-                ["english_possessive", *folded, "latin_only", "not_empty", "english_stop", "english_stemmer"],
-            ),
+            **{
+                name: _custom(characters, tokenizer, [*first, *rest])
+                for name, (characters, tokenizer, first, rest) in analyzers.items()
+            },
+            **{
+                query_analyzer(name): _custom(characters, tokenizer, [*first, "query_function_words", *rest])
+                for name, (characters, tokenizer, first, rest) in analyzers.items()
+            },
         },
     }
+
+
+def query_analyzer(name: str) -> str:
+    """The analyzer of queries beside one of texts: the same, but for the words that only ask."""
+    return f"{name}_query"
 
 
 def _custom(char_filter: list[str], tokenizer: str, filters: list[str]) -> Json:

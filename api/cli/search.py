@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from query.request import Filters, Hit, SearchResult
 
 # What people know the fields of a request by.
-NAMES = {"query": "QUERY", "size": "--size", "filters": "--filter", "mode": "--mode", "tenant": "--tenant"}
+NAMES = {
+    "query": "QUERY",
+    "size": "--size",
+    "filters": "--filter",
+    "mode": "--mode",
+    "mmr_lambda": "--mmr-lambda",
+    "tenant": "--tenant",
+}
 # Longest passage that is printed for people, in characters; --json gives all of it.
 SHOWN = 600
 
@@ -41,6 +48,15 @@ def search(
         ),
     ] = None,
     mode: Annotated[str, typer.Option("--mode", metavar="MODE", help="auto, hybrid, lexical or dense.")] = "auto",
+    group: Annotated[bool, typer.Option("--group", help="One row a document: its best passage.")] = False,
+    mmr_lambda: Annotated[
+        float | None,
+        typer.Option(
+            "--mmr-lambda",
+            metavar="LAMBDA",
+            help="Diversity: 1 keeps the ranking, 0.7 leaves near-duplicates for later pages; else the profile's.",
+        ),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show scores by stage, weights and times.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -61,6 +77,8 @@ def search(
                 "size": size,
                 "filters": parsed_filters(filters or []),
                 "mode": mode,
+                "group": group,
+                "mmr_lambda": mmr_lambda,
                 "explain": explain,
             }
         )
