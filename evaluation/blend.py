@@ -11,7 +11,7 @@ however many candidates it has. Weights are given back in the features' own unit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 
 from evaluation.features import Candidates, FeatureTable
 from evaluation.significance import PairedTest, sign_test
-from evaluation.tuning import FOLDS, CrossValidated, Weights, first_right_ranks, padded
+from evaluation.tuning import FOLDS, CrossValidated, FoldOf, Weights, first_right_ranks, padded
 from query.profile_parts import Blend
 
 # Candidates of a question that are reranked, and so compared: the pool of `query.search`.
@@ -31,8 +31,6 @@ POOL: Final = 50
 RIDGE: Final = 1e-3
 # Steps of L-BFGS: it converges in about 50.
 MAX_STEPS: Final = 500
-
-FoldOf = Callable[[Candidates], int]
 
 
 @dataclass(frozen=True, slots=True)

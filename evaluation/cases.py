@@ -102,7 +102,7 @@ def load_cases(folder: Path, *, max_file_bytes: int) -> CaseSet:
         shown = "; ".join(problems[:PROBLEMS_SHOWN])
         rest = f"; and {len(problems) - PROBLEMS_SHOWN} more" if len(problems) > PROBLEMS_SHOWN else ""
         raise InvalidDataset(
-            f"{len(problems)} problem(s): {shown}{rest}.", where=str(root), remedy="docs/query.md shows the layout."
+            f"{len(problems)} problem(s): {shown}{rest}.", where=str(root), remedy="docs/cases.md shows the layout."
         )
     dataset = base.model_copy(
         update={

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,13 @@ from scipy.optimize import minimize
 from evaluation.significance import proportion
 from evaluation.tuning import FOLDS
 from query.profile_parts import MOST_DEVIATIONS, CurvePoint, Interval, RefusalFeature, RefusalSpec
+from query.request import Language
 
 # Ridge on the standardised weights, against the mean loss of a question.
 RIDGE: Final = 3e-3
 MAX_STEPS: Final = 500
+# Fewer questions of one kind of a class place no threshold: with 40 at a share of 5%, two questions decide.
+LEAST_OF_A_KIND: Final = 40
 # Points of the printed curve, by the share of answerable questions lost.
 CURVE_LOST: Final = (0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.10, 0.15, 0.20, 0.30)
 # Lengths that the curve is told for, in words: keywords, short questions, long ones.
@@ -43,6 +46,7 @@ class Asked:
     id: str
     query: str
     features: Mapping[str, float]
+    language: Language
     answerable: bool
     near: bool | None
     fold: int
@@ -147,8 +151,25 @@ def calibrate(asked: Sequence[Asked], features: Sequence[str], choice: Choice) -
     )
 
 
+def calibrated_classes(asked: Sequence[Asked]) -> tuple[Language, ...]:
+    """Classes of queries with enough questions of both kinds to be judged."""
+    return tuple(
+        language
+        for language in get_args(Language)
+        if all(
+            sum(question.answerable is answerable for question in asked if question.language == language)
+            >= LEAST_OF_A_KIND
+            for answerable in (True, False)
+        )
+    )
+
+
 def fit_refusal(asked: Sequence[Asked], features: Sequence[str], choice: Choice) -> RefusalSpec:
-    """Logistic regression with a ridge on standardised, clipped features; the threshold is still .5."""
+    """Logistic regression with a ridge on standardised, clipped features; the threshold is still .5.
+
+    Its classes of queries are those of the questions given.
+    """
+    languages = tuple(language for language in get_args(Language) if any(one.language == language for one in asked))
     values = np.array([[question.features[name] for name in features] for question in asked])
     labels = np.array([question.answerable for question in asked])
     means, deviations = values.mean(axis=0), values.std(axis=0)
@@ -173,6 +194,7 @@ def fit_refusal(asked: Sequence[Asked], features: Sequence[str], choice: Choice)
         },
         intercept=float(found.x[-1]),
         threshold=0.5,
+        languages=languages,
         chosen_by=choice.label,
     )
 

@@ -7,7 +7,7 @@ is reported is of held-out folds only; what ships is then refitted on everything
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +27,7 @@ COSINE_FACTORS: Final = (0.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 80.0, 100
 LEAST_GAIN: Final = 2e-4
 
 Weights = dict[str, float]
+FoldOf = Callable[[Candidates], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +127,24 @@ class CrossValidated:
 
 
 def cross_validate(
-    table: FeatureTable, start: Mapping[str, float], tried: Mapping[str, Sequence[float]]
+    table: FeatureTable,
+    start: Mapping[str, float],
+    tried: Mapping[str, Sequence[float]],
+    fold_of_question: FoldOf | None = None,
 ) -> CrossValidated:
-    """Fit on four fifths of the documents, rank the rest; five times."""
+    """Fit on four fifths of the documents, rank the rest; five times.
+
+    Args:
+        table: features of all candidates.
+        start: weights to begin with.
+        tried: values to try, by feature.
+        fold_of_question: the fold of a question; by its document's id, where it is not given.
+    """
+    of = fold_of_question or _fold
     fold_weights, ranks = [], {}
     for fold in range(FOLDS):
-        training = [question for question in table.questions if _fold(question) != fold]
-        held_out = [question for question in table.questions if _fold(question) == fold]
+        training = [question for question in table.questions if of(question) != fold]
+        held_out = [question for question in table.questions if of(question) == fold]
         weights = fit(table, training, start, tried)
         fold_weights.append(weights)
         vector = np.array([weights.get(name, 0.0) for name in table.names])

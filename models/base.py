@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -10,7 +11,16 @@ from numpy.typing import NDArray
 
 from search_config.model_description import ModelDescription
 
-__all__ = ["Embedder", "ModelDescription", "TokenCounter", "Vectors"]
+__all__ = [
+    "Embedder",
+    "EncodedPassages",
+    "EncodedQueries",
+    "ModelDescription",
+    "TokenCoder",
+    "TokenCounter",
+    "Vectors",
+    "token_coder",
+]
 
 Vectors = NDArray[np.float32]
 
@@ -55,3 +65,50 @@ class Embedder(TokenCounter, Protocol):
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Embed queries; shapes and errors as `embed_passages`."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedPassages:
+    """Unit vectors `(n, dim)`, and one token code a passage."""
+
+    vectors: Vectors
+    codes: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedQueries:
+    """Unit vectors `(n, dim)`, and each query's tokens `(tokens, dim)` as `maxsim` takes them."""
+
+    vectors: Vectors
+    tokens: tuple[Vectors, ...]
+
+
+@runtime_checkable
+class TokenCoder(Protocol):
+    """An embedder that also keeps a code of every token (`models.late_interaction`), made in the same pass.
+
+    Ask `token_coder` whether one does: a wrapper has these methods whatever it wraps.
+    """
+
+    @property
+    def description(self) -> ModelDescription:
+        """With `token_codes`: codes of another form cannot be compared."""
+
+    def encode_passages(self, texts: Sequence[str]) -> EncodedPassages:
+        """Vectors as `Embedder.embed_passages`, and codes; errors as there."""
+
+    def encode_queries(self, texts: Sequence[str]) -> EncodedQueries:
+        """Vectors as `Embedder.embed_queries`, and tokens; errors as there."""
+
+    def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> NDArray[np.float64]:
+        """`(len(codes),)`: MaxSim of one query's tokens with each passage; NaN for a passage without a code.
+
+        Raises:
+            IndexMismatch: a code of another form.
+        """
+
+
+def token_coder(embedder: Embedder) -> TokenCoder | None:
+    """The embedder, where it writes token codes."""
+    writes = embedder.description.token_codes is not None
+    return embedder if writes and isinstance(embedder, TokenCoder) else None

@@ -11,8 +11,17 @@ from pathlib import Path
 from types import TracebackType
 
 import numpy as np
+from numpy.typing import NDArray
 
-from models.base import Embedder, ModelDescription, Vectors
+from models.base import (
+    Embedder,
+    EncodedPassages,
+    EncodedQueries,
+    ModelDescription,
+    TokenCoder,
+    Vectors,
+    token_coder,
+)
 from models.text import encodable
 from models.vectors import checked
 from search_config.errors import ModelUnavailable
@@ -48,6 +57,17 @@ class _Wrapped:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """By the inner model's tokenizer."""
         return self._inner.count_tokens(texts)
+
+    def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> NDArray[np.float64]:
+        """The inner model's."""
+        return self._coder.maxsim(query, codes)
+
+    @property
+    def _coder(self) -> TokenCoder:
+        coder = token_coder(self._inner)
+        if coder is None:
+            raise ModelUnavailable("This model writes no token codes.", where=self.description.identity)
+        return coder
 
 
 class CachedEmbedder(_Wrapped):
@@ -105,11 +125,40 @@ class CachedEmbedder(_Wrapped):
         """As the inner model's, from the file where it can."""
         return self._embed("query", texts, self._inner.embed_queries)
 
+    def encode_passages(self, texts: Sequence[str]) -> EncodedPassages:
+        """As the inner model's, from the file where it can."""
+
+        def compute(missing: Sequence[str]) -> list[bytes]:
+            made = self._coder.encode_passages(missing)
+            return [_vector_bytes(vector) + code for vector, code in zip(made.vectors, made.codes, strict=True)]
+
+        rows = self._rows(f"passage {self.description.token_codes}", texts, compute)
+        return EncodedPassages(self._vectors(rows), tuple(row[self._vector_size :] for row in rows))
+
+    def encode_queries(self, texts: Sequence[str]) -> EncodedQueries:
+        """As the inner model's, from the file where it can."""
+
+        def compute(missing: Sequence[str]) -> list[bytes]:
+            made = self._coder.encode_queries(missing)
+            pairs = zip(made.vectors, made.tokens, strict=True)
+            return [_vector_bytes(vector) + _vector_bytes(tokens) for vector, tokens in pairs]
+
+        rows = self._rows(f"query {self.description.token_codes}", texts, compute)
+        tokens = [np.frombuffer(row, dtype="<f4", offset=self._vector_size) for row in rows]
+        return EncodedQueries(
+            self._vectors(rows), tuple(values.reshape(-1, self.description.dim).astype(np.float32) for values in tokens)
+        )
+
     def _embed(self, kind: str, texts: Sequence[str], compute: Callable[[Sequence[str]], Vectors]) -> Vectors:
-        dim = self.description.dim
+        return self._vectors(self._rows(kind, texts, lambda missing: [_vector_bytes(row) for row in compute(missing)]))
+
+    def _rows(
+        self, kind: str, texts: Sequence[str], compute: Callable[[Sequence[str]], Sequence[bytes]]
+    ) -> list[bytes]:
+        """What is kept of each text: its vector, and behind that what else belongs to the kind."""
         keys = [self._key(kind, text) for text in texts]
         with self._using:
-            found = self._read(set(keys), dim)
+            found = self._read(set(keys))
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         self.misses += len(missing)
         self.hits += len(keys) - len(missing)
@@ -117,27 +166,32 @@ class CachedEmbedder(_Wrapped):
         for start in range(0, len(waiting), _COMPUTED_AT_ONCE):
             part = waiting[start : start + _COMPUTED_AT_ONCE]
             computed = compute([text for _, text in part])
-            rows = {key: vector for (key, _), vector in zip(part, computed, strict=True)}
+            rows = {key: row for (key, _), row in zip(part, computed, strict=True)}
             with self._using, self._store:
-                self._store.executemany(
-                    "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-                    [(key, vector.astype("<f4").tobytes()) for key, vector in rows.items()],
-                )
+                self._store.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", list(rows.items()))
             found.update(rows)
-        vectors = np.array([found[key] for key in keys], dtype=np.float32).reshape(len(keys), dim)
-        return checked(vectors, dim=dim, where=str(self._path))
+        return [found[key] for key in keys]
+
+    @property
+    def _vector_size(self) -> int:
+        return 4 * self.description.dim
+
+    def _vectors(self, rows: Sequence[bytes]) -> Vectors:
+        dim = self.description.dim
+        vectors = [np.frombuffer(row, dtype="<f4", count=dim) for row in rows]
+        return checked(np.array(vectors, dtype=np.float32).reshape(len(rows), dim), dim=dim, where=str(self._path))
 
     def _key(self, kind: str, text: str) -> bytes:
         return hashlib.sha256(f"{self.description.identity}\0{kind}\0{encodable(text)}".encode()).digest()
 
-    def _read(self, keys: set[bytes], dim: int) -> dict[bytes, Vectors]:
+    def _read(self, keys: set[bytes]) -> dict[bytes, bytes]:
         wanted = list(keys)
-        found: dict[bytes, Vectors] = {}
+        found: dict[bytes, bytes] = {}
         for start in range(0, len(wanted), _ASKED_AT_ONCE):
             part = wanted[start : start + _ASKED_AT_ONCE]
             marks = ",".join("?" * len(part))
             rows = self._store.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)  # noqa: S608
-            found.update((key, np.frombuffer(blob, dtype="<f4")) for key, blob in rows if len(blob) == 4 * dim)
+            found.update((key, blob) for key, blob in rows if len(blob) >= self._vector_size)
         return found
 
 
@@ -151,28 +205,62 @@ class RecentQueries(_Wrapped):
         """
         super().__init__(inner)
         self._size = size
-        self._kept: OrderedDict[str, Vectors] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, bool], tuple[Vectors, Vectors | None]] = OrderedDict()
         self._using = threading.Lock()
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """The inner model's; not kept."""
         return self._inner.embed_passages(texts)
 
+    def encode_passages(self, texts: Sequence[str]) -> EncodedPassages:
+        """The inner model's; not kept."""
+        return self._coder.encode_passages(texts)
+
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """As the inner model's, from memory where it can."""
+
+        def compute(missing: Sequence[str]) -> list[tuple[Vectors, Vectors | None]]:
+            return [(vector, None) for vector in self._inner.embed_queries(missing)]
+
+        return self._stacked(self._rows(texts, compute, with_tokens=False))
+
+    def encode_queries(self, texts: Sequence[str]) -> EncodedQueries:
+        """As the inner model's, from memory where it can."""
+
+        def compute(missing: Sequence[str]) -> list[tuple[Vectors, Vectors | None]]:
+            made = self._coder.encode_queries(missing)
+            return list(zip(made.vectors, made.tokens, strict=True))
+
+        rows = self._rows(texts, compute, with_tokens=True)
+        return EncodedQueries(self._stacked(rows), tuple(tokens for _, tokens in rows if tokens is not None))
+
+    def _rows(
+        self,
+        texts: Sequence[str],
+        compute: Callable[[Sequence[str]], list[tuple[Vectors, Vectors | None]]],
+        *,
+        with_tokens: bool,
+    ) -> list[tuple[Vectors, Vectors | None]]:
         with self._using:
-            found = {text: self._kept[text] for text in texts if text in self._kept}
+            found = {text: self._kept[text, with_tokens] for text in texts if (text, with_tokens) in self._kept}
         missing = list(dict.fromkeys(text for text in texts if text not in found))
         self.misses += len(missing)
         self.hits += len(texts) - len(missing)
-        found.update(zip(missing, self._inner.embed_queries(missing), strict=True) if missing else ())
+        found.update(zip(missing, compute(missing), strict=True) if missing else ())
         with self._using:
             for text in texts:
-                self._kept[text] = found[text]
-                self._kept.move_to_end(text)
+                self._kept[text, with_tokens] = found[text]
+                self._kept.move_to_end((text, with_tokens))
             while len(self._kept) > self._size:
                 self._kept.popitem(last=False)
-        return np.array([found[text] for text in texts], dtype=np.float32).reshape(len(texts), self.description.dim)
+        return [found[text] for text in texts]
+
+    def _stacked(self, rows: Sequence[tuple[Vectors, Vectors | None]]) -> Vectors:
+        return np.array([vector for vector, _ in rows], dtype=np.float32).reshape(len(rows), self.description.dim)
+
+
+def _vector_bytes(values: Vectors) -> bytes:
+    return values.astype("<f4").tobytes()
 
 
 def _open(path: Path) -> sqlite3.Connection:

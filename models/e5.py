@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from models.alignment import aligned
-from models.base import ModelDescription, Vectors
+from models.base import EncodedPassages, EncodedQueries, ModelDescription, Vectors
 from models.e5_layout import NAME
 from models.e5_unpack import REVISION, unpacked
+from models.late_interaction import TokenCoding, e5_coding
 from models.vectors import normalised
+from search_config.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from models.e5_session import E5Session
+
+Read = TypeVar("Read")
 
 DIM = 384
 WINDOW = 512
@@ -28,21 +33,23 @@ _QUERY_PROMPT_TOKENS = 3  # "▁que" "ry" ":"
 
 
 class E5Embedder:
-    """Implements `models.base.Embedder`. Cheap to make: the model is unpacked and loaded at the first text.
+    """Implements `models.base.Embedder` and `TokenCoder`. Cheap to make: the model is unpacked and loaded at the first text.
 
     A text beyond the window is cut at it; callers that must not lose text split it first, by `count_tokens`.
     Safe for use by several threads.
     """
 
-    def __init__(self, cache_dir: Path, *, threads: int = 2, align: bool = True) -> None:
+    def __init__(self, cache_dir: Path, *, threads: int = 2, align: bool = True, token_bits: int = 0) -> None:
         """Args:
         cache_dir: the settings' cache folder; the model is unpacked into its `models`.
         threads: of the computation.
         align: move English vectors to where Hebrew ones lie (`models.alignment`); off gives the model's own.
+        token_bits: of a dimension in the token codes, 1, 2 or 4; 0 writes none.
         """
         self._cache_dir = cache_dir
         self._threads = threads
         self._align = align
+        self._coding: TokenCoding | None = e5_coding(token_bits) if token_bits else None
         self._loaded: E5Session | None = None
         self._loading = threading.Lock()
 
@@ -50,7 +57,12 @@ class E5Embedder:
     def description(self) -> ModelDescription:
         """Name, revision of weights and quantisation, dimension and window."""
         return ModelDescription(
-            name=NAME, revision=f"{REVISION}{ALIGNED if self._align else ''}", dim=DIM, window=WINDOW, licence="MIT"
+            name=NAME,
+            revision=f"{REVISION}{ALIGNED if self._align else ''}",
+            dim=DIM,
+            window=WINDOW,
+            licence="MIT",
+            token_codes=self._coding.identity if self._coding else None,
         )
 
     @property
@@ -76,11 +88,44 @@ class E5Embedder:
         """`(n, 384)` unit vectors of queries, in their order."""
         return self._embed(texts, is_query=True)
 
+    def encode_passages(self, texts: Sequence[str]) -> EncodedPassages:
+        """Vectors and token codes of passages; header and text have a part in the codes, the prompt has none."""
+        vectors, codes = self._encode(texts, self._coder().encode, is_query=False)
+        return EncodedPassages(vectors, tuple(codes))
+
+    def encode_queries(self, texts: Sequence[str]) -> EncodedQueries:
+        """Vectors and tokens of queries, without the prompt's."""
+        vectors, tokens = self._encode(texts, self._coder().query, is_query=True)
+        return EncodedQueries(vectors, tuple(tokens))
+
+    def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> NDArray[np.float64]:
+        """MaxSim of a query's tokens with each passage's code."""
+        return self._coder().maxsim(query, codes)
+
+    def _coder(self) -> TokenCoding:
+        if self._coding is None:
+            raise ModelUnavailable("Token codes are off.", where=NAME, remedy="Set MAFTEACH_TOKEN_BITS to 1, 2 or 4.")
+        return self._coding
+
     def _embed(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
         if not texts:
             return np.zeros((0, DIM), dtype=np.float32)
         session = self._session()
         vectors = session.run([session.sequence(text, is_query=is_query) for text in texts])
+        return self._finished(vectors, texts, is_query=is_query)
+
+    def _encode(
+        self, texts: Sequence[str], read: Callable[[Vectors], Read], *, is_query: bool
+    ) -> tuple[Vectors, list[Read]]:
+        if not texts:
+            return np.zeros((0, DIM), dtype=np.float32), []
+        session = self._session()
+        own = session.text_tokens(is_query=is_query)
+        sequences = [session.sequence(text, is_query=is_query) for text in texts]
+        vectors, made = session.read(sequences, lambda states: read(states[own]))
+        return self._finished(vectors, texts, is_query=is_query), made
+
+    def _finished(self, vectors: Vectors, texts: Sequence[str], *, is_query: bool) -> Vectors:
         if self._align:
             vectors = aligned(vectors, texts, is_query=is_query)
         return normalised(vectors, dim=DIM, where=NAME)

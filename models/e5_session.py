@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 import onnxruntime
@@ -12,7 +13,7 @@ from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, Inva
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as KernelMissing
 
 from models.base import Vectors
-from models.e5_layout import GRAPH, IDS, VECTORS, UnpackedModel
+from models.e5_layout import GRAPH, IDS, TOKEN_VECTORS, VECTORS, UnpackedModel
 from models.e5_tokenizer import E5Tokenizer
 from search_config.errors import ModelUnavailable
 
@@ -24,6 +25,7 @@ MAX_BATCH_TOKENS = 512
 _UNLOADABLE = (Fail, InvalidGraph, InvalidProtobuf, KernelMissing, NoSuchFile)
 
 Ids = NDArray[np.int64]
+Read = TypeVar("Read")
 
 
 class E5Session:
@@ -62,22 +64,46 @@ class E5Session:
         A sequence has the same vector whatever it is run with, up to the order of the last sum (1e-7): a batch holds
         sequences of one length, none is padded, and nothing is computed across them.
         """
+        return self._in_batches(sequences, self._run_batch)[0]
+
+    def read(self, sequences: Sequence[Ids], read: Callable[[Vectors], Read]) -> tuple[Vectors, list[Read]]:
+        """The same vectors, and what `read` makes of each sequence's token states `(length, hidden)`.
+
+        States are handed over batch by batch and not kept: those of one long passage are as large as 500 vectors.
+        """
+
+        def run_batch(batch: Sequence[Ids]) -> tuple[Vectors, list[Read]]:
+            vectors, states = self._session.run([VECTORS, TOKEN_VECTORS], {IDS: np.stack(batch)})
+            return vectors, [read(rows) for rows in states]
+
+        return self._in_batches(sequences, run_batch)
+
+    def text_tokens(self, *, is_query: bool) -> slice:
+        """Where the text's own tokens stand in a sequence: without start, prompt and end."""
+        prompt = self._model.query_prompt if is_query else self._model.passage_prompt
+        return slice(1 + len(prompt), -1)
+
+    def _in_batches(
+        self, sequences: Sequence[Ids], run: Callable[[Sequence[Ids]], tuple[Vectors, list[Read]]]
+    ) -> tuple[Vectors, list[Read]]:
         cut = batches(sequences)
         work = [[sequences[index] for index in batch] for batch in cut]
         if len(work) == 1 or self._threads == 1:
-            parts = [self._run_batch(batch) for batch in work]
+            parts = [run(batch) for batch in work]
         else:
             with ThreadPoolExecutor(self._threads) as pool:
                 # Longest first: the last to finish is a short one.
-                parts = list(pool.map(self._run_batch, work[::-1]))[::-1]
-        vectors = np.concatenate(parts)
+                parts = list(pool.map(run, work[::-1]))[::-1]
+        order = [index for batch in cut for index in batch]
+        vectors = np.concatenate([part for part, _ in parts])
         restored = np.empty_like(vectors)
-        restored[[index for batch in cut for index in batch]] = vectors
-        return restored
+        restored[order] = vectors
+        made = [one for _, part in parts for one in part]
+        return restored, [one for _, one in sorted(zip(order, made, strict=bool(made)), key=lambda pair: pair[0])]
 
-    def _run_batch(self, sequences: Sequence[Ids]) -> Vectors:
+    def _run_batch(self, sequences: Sequence[Ids]) -> tuple[Vectors, list[None]]:
         vectors: Vectors = self._session.run([VECTORS], {IDS: np.stack(sequences)})[0]
-        return vectors
+        return vectors, []
 
 
 def batches(sequences: Sequence[Ids]) -> list[list[int]]:

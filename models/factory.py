@@ -37,7 +37,7 @@ def load_embedder(settings: Settings) -> Embedder:
         )
     from models.e5 import E5Embedder
 
-    return E5Embedder(settings.cache_dir, threads=settings.embedder_threads)
+    return E5Embedder(settings.cache_dir, threads=settings.embedder_threads, token_bits=settings.token_bits)
 
 
 def _require(settings: Settings, *names: str) -> None:

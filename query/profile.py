@@ -6,11 +6,11 @@ import json
 import math
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from query.profile_parts import Blend, Boost, DataIdentity, Finite, FoldWeights, Part, RawC, RefusalSpec
+from query.profile_parts import Blend, Boost, DataIdentity, Finite, FoldWeights, Part, RawC, RefusalSpec, Weight
 from query.request import Language, Leg
 from search_config import fields
 from search_config.errors import InvalidProfile
@@ -26,8 +26,6 @@ WEIGHT_SUM_TOLERANCE: Final = 1e-6
 
 # Below this, P(a later passage is better than the first) is at most even: a cut of .5 leaves equals alone.
 MOST_RELATIVE_CUT: Final = 0.5
-
-Weight = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 SEARCHED_FIELDS: Final = frozenset(
     name
@@ -126,11 +124,9 @@ class Profile(Part):
         weights = self.folds[fold]
         changes: dict[str, object] = {
             name: value
-            for name in ("bm25", "blend", "refusal")
+            for name in ("bm25", "weights", "blend", "refusal")
             if (value := getattr(weights, name)) is not None and getattr(self, name) is not None
         }
-        if weights.raw_c is not None:
-            changes["fusion"] = self.fusion.model_copy(update={"raw_c": weights.raw_c})
         return self.model_copy(update={**changes, "folds": ()})
 
     def boosts(self) -> dict[str, float]:

@@ -9,10 +9,14 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from query.request import Language, Leg
+
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 # Boosts of searched fields.
 Boost = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
+# Of one leg, beside the other's.
+Weight = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 # c of BM25 + c x cosine.
 RawC = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)]
 # Linear weights by feature name.
@@ -71,6 +75,9 @@ class RefusalSpec(Part):
     features: dict[str, RefusalFeature] = Field(min_length=1)
     intercept: Finite
     threshold: Share
+    languages: tuple[Language, ...] = Field(
+        min_length=1, description="Classes of queries that it was learnt from; others are never refused."
+    )
     chosen_by: str = Field(min_length=1, description="The option that picked the point, such as `--max-lost 0.05`.")
     chosen: CurvePoint | None = Field(None, description="The cross-validated figures of that point.")
 
@@ -94,7 +101,7 @@ class FoldWeights(Part):
     """What was learnt without one fold's documents: for measuring on these documents."""
 
     bm25: dict[str, Boost] | None = None
-    raw_c: RawC | None = None
+    weights: dict[Language, dict[Leg, Weight]] | None = None
     blend: Blend | None = None
     refusal: RefusalSpec | None = None
 

@@ -17,6 +17,7 @@ from query.exactness import asked_exactly, holders_first
 from query.filters import tenant_filter
 from query.fusion import Scored, fuse, rule_for
 from query.grouping import group_by_document
+from query.judging import judge
 from query.language import identifiers, identifiers_alone, query_language
 from query.profile import Profile
 from query.request import Degraded, Hit, IndexIdentity, Language, Leg, SearchRequest, SearchResult
@@ -118,6 +119,15 @@ def search(request: SearchRequest, context: SearchContext) -> SearchResult:
     clock = _Clock()
     with clock.stage("total"):
         ranking = rank(request, context)
+        with clock.stage("refusal"):
+            judgement = judge(
+                context.engine,
+                ranking.plan,
+                ranking.fused,
+                context.profile,
+                language=ranking.language,
+                degraded=ranking.degraded,
+            )
         rows = group_by_document(ranking.diversified) if request.group else ranking.diversified
         page = rows[: request.size]
         with clock.stage("engine"):
@@ -130,11 +140,13 @@ def search(request: SearchRequest, context: SearchContext) -> SearchResult:
         query=request.query,
         language=ranking.language,
         filters=request.filters,
+        refused=judgement.refused,
+        reason=judgement.reason,
         profile=context.profile.label,
         index=IndexIdentity(name=context.info.index, model=context.info.model.identity, pipeline=context.info.pipeline),
         weights=dict(ranking.weights),
         degraded=ranking.degraded,
-        notes=ranking.notes,
+        notes=ranking.notes if judgement.note is None else (*ranking.notes, judgement.note),
         total=len(rows),
         took_ms=took,
         hits=hits,

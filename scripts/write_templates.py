@@ -30,11 +30,13 @@ DIM = 384
 HNSW = {"m": 16, "ef_construction": 128}
 # The constant of Cormack, Clarke and Buettcher (SIGIR 2009), and weights (BM25, k-NN) by class of query.
 RRF_CONSTANT = 60
-RRF_WEIGHTS = {
-    "hebrew": ("Hebrew", (0.3, 0.7)),
-    "english": ("other", (0.5, 0.5)),
+ENGINE_WEIGHTS = {
+    "hebrew": ("Hebrew", (0.7, 0.3)),
+    "english": ("English", (0.3, 0.7)),
     "identifier": ("identifier", (0.9, 0.1)),
 }
+# The engine's normalisations that suit both legs; l2 does nothing for a cosine.
+NORMALISATIONS = ("min_max", "z_score")
 
 KEYWORD: Json = {"type": "keyword"}
 # Kept in the source and shown, never searched.
@@ -120,6 +122,8 @@ def chunks() -> Json:
         fields.LOCATOR: {"dynamic": "strict", "properties": locator},
         fields.OVERLAP_FROM: {"type": "integer", "index": False},
         fields.EMBEDDING: embedding,
+        # Read as a doc value by the reranker alone.
+        fields.TOKEN_CODES: {"type": "binary", "doc_values": True, "store": False},
         fields.MODEL: KEYWORD,
         fields.PIPELINE: KEYWORD,
         fields.INDEXED_AT: DATE,
@@ -135,6 +139,7 @@ def chunks() -> Json:
         "Versioned indices of chunks; no field appears that is not named here",
         settings={"knn": True},
         composed_of=["mafteach-analysis"],
+        not_in_source=(fields.TOKEN_CODES,),
     )
 
 
@@ -186,27 +191,35 @@ def keys() -> Json:
     return _index_template("mafteach-keys", properties, "API keys: only hashes")
 
 
-def search_pipeline(queries: str, weights: tuple[float, float]) -> Json:
-    """Search pipeline: weighted RRF inside the engine."""
-    rrf = {"technique": "rrf", "rank_constant": RRF_CONSTANT, "parameters": {"weights": list(weights)}}
-    return {
-        "description": f"Weighted RRF of BM25 and k-NN inside the engine, for {queries} queries",
-        "phase_results_processors": [{"score-ranker-processor": {"combination": rrf}}],
-    }
+def search_pipelines() -> dict[str, Json]:
+    """Search pipelines: what the engine itself can do of our fusion, for each class of queries."""
+    files: dict[str, Json] = {}
+    for name, (queries, weights) in ENGINE_WEIGHTS.items():
+        parameters = {"weights": list(weights)}
+        rrf = {"technique": "rrf", "rank_constant": RRF_CONSTANT, "parameters": parameters}
+        files[f"search_pipeline/rrf-{name}.json"] = {
+            "description": f"Weighted RRF of BM25 and k-NN inside the engine, for {queries} queries",
+            "phase_results_processors": [{"score-ranker-processor": {"combination": rrf}}],
+        }
+        for technique in NORMALISATIONS:
+            mean = {"technique": "arithmetic_mean", "parameters": parameters}
+            files[f"search_pipeline/{technique.replace('_', '-')}-{name}.json"] = {
+                "description": f"Weighted mean of {technique} scores of BM25 and k-NN, for {queries} queries",
+                "phase_results_processors": [
+                    {"normalization-processor": {"normalization": {"technique": technique}, "combination": mean}}
+                ],
+            }
+    return files
 
 
 def all_files() -> dict[str, Json]:
     """Content of every template file by its path below `templates/`."""
-    pipelines = {
-        f"search_pipeline/rrf-{name}.json": search_pipeline(queries, weights)
-        for name, (queries, weights) in RRF_WEIGHTS.items()
-    }
     return {
         "component/analysis.json": analysis(),
         "index/chunks.json": chunks(),
         "index/documents.json": documents(),
         "index/keys.json": keys(),
-        **pipelines,
+        **search_pipelines(),
     }
 
 
@@ -227,15 +240,17 @@ def _index_template(
     *,
     settings: Json | None = None,
     composed_of: list[str] | None = None,
+    not_in_source: tuple[str, ...] = (),
 ) -> Json:
     components = {"composed_of": composed_of} if composed_of else {}
+    source = {"_source": {"excludes": list(not_in_source)}} if not_in_source else {}
     return {
         "index_patterns": [pattern],
         **components,
         "priority": PRIORITY,
         "template": {
             "settings": {"index": {**(settings or {}), "number_of_shards": 1, "number_of_replicas": 0}},
-            "mappings": {"dynamic": "strict", "properties": properties},
+            "mappings": {"dynamic": "strict", **source, "properties": properties},
         },
         "_meta": {"description": description},
     }

@@ -121,6 +121,10 @@ def _check(meta: IndexMeta, model: ModelDescription, index: str) -> None:
     wrong = []
     if meta.model.identity != model.identity:
         wrong.append(f"its vectors are of the model {meta.model.identity}, the configured model is {model.identity}")
+    elif meta.model.token_codes != model.token_codes:
+        wrong.append(
+            f"its token codes are {meta.model.token_codes or 'absent'}, configured are {model.token_codes or 'none'}"
+        )
     if meta.space != SPACE:
         wrong.append(f"its vectors are compared by {meta.space}, this version compares by {SPACE}")
     if meta.analyzer != ANALYZER_VERSION:

@@ -15,6 +15,7 @@ class ModelDescription(BaseModel):
     dim: int = Field(ge=1)
     window: int = Field(ge=1, description="Tokens that the model reads, its own marks and prefix included.")
     licence: str
+    token_codes: str | None = Field(None, description="Form of the token codes it writes; null where it writes none.")
 
     @property
     def identity(self) -> str:

@@ -6,10 +6,10 @@ Nothing else in the project reads the environment. Invalid values stop the start
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import platformdirs
-from pydantic import Field, HttpUrl, SecretStr, ValidationError
+from pydantic import BeforeValidator, Field, HttpUrl, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from search_config.errors import InvalidSettings
@@ -19,6 +19,8 @@ APP = "mafteach"
 
 EmbedderKind = Literal["e5", "sentence-transformers", "openai"]
 ChunkingStrategy = Literal["A", "B", "C", "D", "E", "F"]
+# Variables are text: "2" is turned into a number before it is compared.
+TokenBits = Annotated[Literal[0, 1, 2, 4], BeforeValidator(lambda value: int(value) if str(value).isdigit() else value)]
 
 
 class Settings(BaseSettings):
@@ -61,6 +63,9 @@ class Settings(BaseSettings):
     embedder_dim: int | None = Field(None, ge=1, le=16_000, description="Vector length of the endpoint's model.")
     embedder_window: int | None = Field(None, ge=16, description="Tokens that the endpoint's model reads.")
     embedder_threads: int = Field(2, ge=1, le=64, description="Threads of the embedded model.")
+    token_bits: TokenBits = Field(
+        2, description="Bits a dimension of the token codes for reranking (docs/reranking.md); 0 writes none."
+    )
 
     # Ingest
     chunk_strategy: ChunkingStrategy = Field("E", description="Chunking strategy, A to F (docs/chunking.md).")

@@ -22,6 +22,28 @@ from search_config.settings import Settings
 MakeIndex = Callable[..., tuple[IndexInfo, Settings]]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--no-skips`: CI has every extra and system package, so that a skip there is a test that nobody ever runs."""
+    parser.addoption("--no-skips", action="store_true", help="fail the session where a test was skipped")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say why the session fails, below the list of skips."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if skipped and config.getoption("--no-skips"):
+        terminalreporter.write_line(
+            f"--no-skips: {len(skipped)} test(s) were skipped; install what they need.", red=True
+        )
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a session that passed but for skips."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter is not None and reporter.stats.get("skipped")
+    if skipped and session.config.getoption("--no-skips") and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def pytest_report_header() -> list[str]:
     """Versions of what is under test."""
     import onnxruntime

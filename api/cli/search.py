@@ -49,12 +49,15 @@ def search(
     ] = None,
     mode: Annotated[str, typer.Option("--mode", metavar="MODE", help="auto, hybrid, lexical or dense.")] = "auto",
     group: Annotated[bool, typer.Option("--group", help="One row a document: its best passage.")] = False,
+    diverse: Annotated[
+        bool, typer.Option("--diverse", help="Leave near-duplicates for later places: as --mmr-lambda 0.7.")
+    ] = False,
     mmr_lambda: Annotated[
         float | None,
         typer.Option(
             "--mmr-lambda",
             metavar="LAMBDA",
-            help="Diversity: 1 keeps the ranking, 0.7 leaves near-duplicates for later pages; else the profile's.",
+            help="Diversity: 1 keeps the ranking, 0 looks at difference alone; else the profile's.",
         ),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show scores by stage, weights and times.")] = False,
@@ -64,6 +67,7 @@ def search(
     from pydantic import ValidationError
 
     from api.cli.failures import invalid_values
+    from query.diversity import DEFAULT_LAMBDA
     from query.request import SearchRequest
     from query.search import search as run_search
     from query.validation import clean_query
@@ -78,7 +82,7 @@ def search(
                 "filters": parsed_filters(filters or []),
                 "mode": mode,
                 "group": group,
-                "mmr_lambda": mmr_lambda,
+                "mmr_lambda": DEFAULT_LAMBDA if diverse and mmr_lambda is None else mmr_lambda,
                 "explain": explain,
             }
         )

@@ -21,10 +21,11 @@ INDICES: Final = {
     "documents": "index/documents.json",
     "keys": "index/keys.json",
 }
+QUERY_CLASSES: Final = ("hebrew", "english", "identifier")
 SEARCH_PIPELINES: Final = {
-    "rrf-hebrew": "search_pipeline/rrf-hebrew.json",
-    "rrf-english": "search_pipeline/rrf-english.json",
-    "rrf-identifier": "search_pipeline/rrf-identifier.json",
+    f"{rule}-{queries}": f"search_pipeline/{rule}-{queries}.json"
+    for rule in ("rrf", "min-max", "z-score")
+    for queries in QUERY_CLASSES
 }
 DEFAULT_PREFIX: Final = "mafteach"
 

@@ -110,6 +110,19 @@ def test_another_tenants_key_does_not_reach_our_document(service: Service, metho
     assert service.services.registry.get(OURS, service.our_document) is not None
 
 
+@pytest.mark.parametrize(("method", "path"), list(CLOSED))
+def test_a_tenant_in_the_url_is_refused_on_every_route(service: Service, method: str, path: str) -> None:
+    """Who sends one must not believe that it counts; without a key it is the key that is missing."""
+    path = path.replace("{document_id}", service.our_document)
+    sent: dict[str, Any] = {"params": {"q": QUERY, "tenant": THEIRS} if path == "/search" else {"tenant": THEIRS}}
+    if method == "POST":
+        sent["json"] = {"query": QUERY}
+    body = assert_problem(service.client.request(method, path, headers=service.ours, **sent), 422, "invalid_request")
+    assert "query.tenant" in body["where"]
+    assert_problem(service.client.request(method, path, **sent), 401, "not_authenticated")
+    assert service.services.registry.get(OURS, service.our_document) is not None
+
+
 @pytest.mark.parametrize(("method", "path"), sorted(OPEN))
 def test_open_routes_need_no_key(service: Service, method: str, path: str) -> None:
     assert service.client.request(method, path).status_code == 200

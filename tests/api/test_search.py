@@ -145,3 +145,20 @@ def test_answers_carry_the_security_headers(service: Service) -> None:
         assert answer.headers["x-frame-options"] == "DENY"
         assert answer.headers["cache-control"] == "no-store"
         assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_one_row_a_document_in_both_doors(service: Service) -> None:
+    posted = post(service, query="חניה", group=True).json()
+    got = service.client.get("/search", params={"q": "חניה", "group": True}, headers=service.ours).json()
+    documents = [hit["document_id"] for hit in posted["hits"]]
+    every = post(service, query="חניה", size=100).json()
+    assert documents == list(dict.fromkeys(hit["document_id"] for hit in every["hits"]))[: len(documents)]
+    assert posted["total"] == len({hit["document_id"] for hit in every["hits"]})
+    assert posted["hits"] == got["hits"]
+
+
+def test_diversity_is_asked_for_within_its_limits(service: Service) -> None:
+    assert "diversify" in post(service, query="חניה", mmr_lambda=0.7).json()["took_ms"]
+    assert "diversify" not in post(service, query="חניה").json()["took_ms"]
+    body = assert_problem(post(service, query="חניה", mmr_lambda=1.5), 422, "invalid_request")
+    assert body["errors"][0]["where"] == "body.mmr_lambda"

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import uuid
 from pathlib import Path
 
+import pytest
+
+from search_config.client import Engine
+from search_config.names import Names
 from tests.cli.conftest import PARKING, Cli
 from tests.cli.test_search import error_of
+from tests.conftest import remove
 
 ROW = ["id", "name", "tenant", "state", "reason", "attempts", "chunks_generated", "chunks_indexed", "stamps"]
 
@@ -76,6 +82,50 @@ def test_status(cli: Cli) -> None:
     assert "demo\tready\t1" in cli("status").stdout
     assert json.loads(cli("status", "--json", MAFTEACH_INDEX_PREFIX="nothing").stdout)["index"] is None
     error_of(cli("status", "--json", MAFTEACH_OPENSEARCH_URL="http://127.0.0.1:9"), 3, "engine_unreachable")
+
+
+# A model of the same dimension as the index's; its endpoint is never asked.
+OTHER_MODEL = {
+    "MAFTEACH_EMBEDDER": "openai",
+    "MAFTEACH_EMBEDDER_URL": "http://127.0.0.1:9/v1",
+    "MAFTEACH_EMBEDDER_MODEL": "other",
+    "MAFTEACH_EMBEDDER_DIM": "384",
+    "MAFTEACH_EMBEDDER_WINDOW": "512",
+}
+
+
+@pytest.mark.parametrize("command", ["search חניה", "ingest .", "documents list", "setup", "keys create", "serve"])
+def test_an_index_of_another_model_is_refused_by_every_command(cli: Cli, command: str) -> None:
+    tenant = () if command in ("setup", "serve") else ("--tenant", "demo")
+    port = ("--port", "0") if command == "serve" else ()
+    error = error_of(cli(*command.split(), *tenant, *port, "--json", **OTHER_MODEL), 1, "index_mismatch")
+    assert "other@endpoint/384" in str(error["what"])
+    assert "MAFTEACH_EMBEDDER" in str(error["remedy"])
+    assert "MAFTEACH_INDEX_PREFIX" in str(error["remedy"])
+
+
+def test_status_shows_a_mismatch_beside_what_is_configured(cli: Cli) -> None:
+    done = cli("status", "--json", **OTHER_MODEL)
+    assert done.returncode == 1
+    found = json.loads(done.stdout)
+    assert found["mismatch"]["code"] == "index_mismatch"
+    assert found["model"]["identity"] == "other@endpoint/384"
+    assert "REFUSED" in cli("status", **OTHER_MODEL).stdout
+
+
+def test_a_first_key_sets_up_what_is_missing(cli: Cli, engine: Engine) -> None:
+    prefix = f"t{uuid.uuid4().hex[:10]}"
+    slip = cli("keys", "create", "--tenant", "A b", "--json", MAFTEACH_INDEX_PREFIX=prefix)
+    error_of(slip, 2, "invalid_tenant")
+    assert not engine.exists(f"/{prefix}-keys")
+    try:
+        done = cli("keys", "create", "--tenant", "demo", "--json", MAFTEACH_INDEX_PREFIX=prefix)
+        assert done.returncode == 0, done.stderr
+        assert "setting it up" in done.stderr
+        assert json.loads(done.stdout)["key"]
+        assert json.loads(cli("status", "--json", MAFTEACH_INDEX_PREFIX=prefix).stdout)["index"]
+    finally:
+        remove(engine, Names(prefix=prefix))
 
 
 def test_setup_can_be_repeated(cli: Cli) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
+import re
+import subprocess
 from pathlib import Path
 
-import pytest
-
-from tests.cli.conftest import PARKING, Cli
+from tests.cli.conftest import COMMAND, PARKING, TIMEOUT_S, Cli
 from tests.cli.test_search import error_of
 
 
@@ -54,14 +56,42 @@ def test_the_same_file_twice_changes_nothing(cli: Cli, tmp_path: Path) -> None:
     assert (second["ready"], second["unchanged"], second["chunks"]) == (0, 1, 0)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
 def test_a_file_that_may_not_be_read(cli: Cli, tmp_path: Path) -> None:
-    closed = tmp_path / "closed.md"
-    closed.write_text(PARKING, encoding="utf-8")
-    closed.chmod(0)
-    done = cli("ingest", "closed.md", "--tenant", "closed", "--json")
+    # Page zero of a process's memory is an error to everybody, to root too, who may read any file.
+    (tmp_path / "closed.md").symlink_to("/proc/self/mem")
+    (tmp_path / "open.md").write_text(PARKING, encoding="utf-8")
+    done = cli("ingest", "closed.md", "open.md", "--tenant", "closed", "--json")
     assert done.returncode == 1
-    assert json.loads(done.stdout)["failed"][0]["code"] == "unreadable_document"
+    report = json.loads(done.stdout)
+    assert [(one["name"], one["code"]) for one in report["failed"]] == [("closed.md", "unreadable_document")]
+    assert report["failed"][0]["reason"]
+    assert report["ready"] == 1
+
+
+def test_a_bar_shows_counts_and_rate_on_a_terminal(installed: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "one.md").write_text(PARKING, encoding="utf-8")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [COMMAND, "ingest", "one.md", "--tenant", "bar"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        cwd=tmp_path,
+        env={**installed, "COLUMNS": "120", "TERM": "xterm"},
+    )
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # what Linux says of a terminal that was left
+        while part := os.read(ours, 65_536):
+            shown += part
+    os.close(ours)
+    output, _ = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 0
+    bar = shown.decode()
+    assert "0/1 documents" in bar
+    assert re.search(r"1/1 documents, 2 passages, [\d.]+/s", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", bar)), bar
+    # The bar is for who looks; the result is for who reads.
+    assert output.decode().startswith("1 documents: 1 ingested")
+    assert b"\x1b" not in output
 
 
 def test_a_file_name_that_is_no_text_is_ingested_all_the_same(cli: Cli, tmp_path: Path) -> None:

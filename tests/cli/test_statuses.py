@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import uuid
 from pathlib import Path
 
 import httpx
@@ -13,8 +14,11 @@ import pytest
 
 from api.cli.failures import Exit, check_arguments, exit_status
 from search_config import errors
+from search_config.client import Engine
 from search_config.errors import InvalidRequest, MafteachError
+from search_config.names import Names
 from tests.cli.conftest import COMMAND, TIMEOUT_S, Cli
+from tests.conftest import remove
 
 
 def test_the_statuses_are_those_that_the_tree_is_drawn_with() -> None:
@@ -96,6 +100,17 @@ def test_a_service_answers_and_ends_in_order(
     # Neither what was asked nor with which key stands in the log.
     assert key not in log
     assert "אישור" not in log
+
+
+def test_a_service_sets_up_what_is_missing(installed: dict[str, str], engine: Engine, tmp_path: Path) -> None:
+    prefix = f"t{uuid.uuid4().hex[:10]}"
+    process, url = serving({**installed, "MAFTEACH_INDEX_PREFIX": prefix}, tmp_path)
+    try:
+        assert httpx.get(f"{url}/readyz").json() == {"status": "ready"}
+    finally:
+        process.kill()
+        process.communicate()
+        remove(engine, Names(prefix=prefix))
 
 
 def test_a_port_that_is_taken(cli: Cli, installed: dict[str, str], tmp_path: Path) -> None:

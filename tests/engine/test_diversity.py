@@ -11,6 +11,7 @@ import pytest
 from ingest.documents import RawDocument
 from ingest.pipeline import Ingestor
 from models.base import Embedder
+from query.diversity import DEFAULT_LAMBDA
 from query.profile import load_profile
 from query.request import Mode, SearchRequest, SearchResult
 from query.search import SearchContext, rank, search
@@ -147,12 +148,13 @@ def contracts(make_index: MakeIndex, engine: Engine, embedder: Embedder, example
     return SearchContext(engine, info, embedder, load_profile(), settings)
 
 
-def test_two_versions_of_a_contract_do_not_fill_the_first_places(contracts: SearchContext) -> None:
+@pytest.mark.parametrize("query", ["אילו שירותים נותן הקבלן", "טיפול בעצים, מדשאות והשקיה"])
+def test_two_versions_of_a_contract_do_not_fill_the_page(contracts: SearchContext, query: str) -> None:
     def sections(lam: float) -> list[str]:
-        query = "פיצוץ בקו ההשקיה ומכסת המים"
-        result = search(SearchRequest(tenant="demo", query=query, size=4, mmr_lambda=lam), contracts)
-        return [hit.section for hit in result.hits]
+        request = SearchRequest(tenant="demo", query=query, size=4, mmr_lambda=lam)
+        return [hit.section for hit in search(request, contracts).hits]
 
-    plain, diverse = sections(1.0), sections(0.3)
+    plain, diverse = sections(1.0), sections(DEFAULT_LAMBDA)
     assert plain[0] == plain[1] == diverse[0]
+    assert diverse[1] != diverse[0]
     assert len(set(diverse)) > len(set(plain))

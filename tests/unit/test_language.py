@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from query.language import has_identifier, identifiers, query_language
+from query.language import has_identifier, identifiers, identifiers_alone, query_language
 
 IDENTIFIERS = [
     "E-4031",
@@ -97,3 +97,19 @@ def test_a_hebrew_prefix_is_no_part_of_an_identifier(text: str) -> None:
 
 def test_identifiers_stand_once_in_their_order() -> None:
     assert identifiers("תקלה E-4031 ואז E-4032, שוב E-4031.") == ("E-4031", "E-4032")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("E-4031", ("E-4031",)),
+        ("בE-4031?", ("E-4031",)),
+        ("E-4031 ול-E-4032", ("E-4031", "E-4032")),
+        ("תקלה E-4031", ()),
+        ("E-4031 error", ()),
+        ("", ()),
+        ("...", ()),
+    ],
+)
+def test_identifiers_and_nothing_else(text: str, names: tuple[str, ...]) -> None:
+    assert identifiers_alone(text) == names

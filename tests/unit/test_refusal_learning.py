@@ -29,6 +29,7 @@ def _asked(number: int, answerable: bool, value: float, *, near: bool | None = N
         id=f"q{number}",
         query=f"question {number}",
         features={"cosine": value, "coverage": value / 2, "unused": 0.0},
+        language="he",
         answerable=answerable,
         near=near,
         fold=number % FOLDS,

@@ -1,0 +1,186 @@
+"""Late interaction on few bits: a passage keeps a code for each of its tokens, a query is compared with all of them.
+
+    MaxSim(q, d) = sum over query tokens i of max over passage tokens j of q_i . d_j
+
+(Khattab and Zaharia, "ColBERT", SIGIR 2020). Here the token vectors are the embedder's own last states, of the same
+forward pass as the passage's vector. They share a large common part, which says nothing: it is subtracted (`centres`).
+Then a fixed orthogonal transform spreads each vector evenly over its dimensions, so that every dimension is near a
+normal distribution and can be kept by the levels of Max ("Quantizing for minimum distortion", IRE Trans. Information
+Theory 6, 1960). Passage tokens are scaled to length 1 before. Query tokens are not, and stay floats: a token far from
+the common part is a distinctive word, and its length is its weight.
+
+A code is `HEADER` (version, bits, number of tokens) and then the tokens, `dim * bits / 8` bytes each, the first
+dimension in the highest bits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from io import BytesIO
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.base import Vectors
+from search_config.errors import IndexMismatch
+
+# Changes with anything that makes old codes wrong: layout, levels, transform.
+CODE_VERSION: Final = 1
+HEADER: Final = struct.Struct("<BBH")
+CENTRES_FILE: Final = "e5_token_centres.npy"
+# Seeds the signs of the transform; any text would do.
+TRANSFORM_SEED: Final = "mafteach token codes 1"
+# Rounds of signs and mixing. One leaves structure of single dimensions in place; after two a unit vector along any one
+# axis is spread over all.
+TRANSFORM_ROUNDS: Final = 2
+BITS: Final = (1, 2, 4)
+# Positive reproduction levels for a normal variable of variance 1 (Max 1960, table I, N = 2, 4, 16).
+_LEVELS: Final[dict[int, tuple[float, ...]]] = {
+    1: (0.7980,),
+    2: (0.4528, 1.510),
+    4: (0.1284, 0.3881, 0.6568, 0.9424, 1.256, 1.618, 2.069, 2.733),
+}
+# Widest types under which the levels of one byte are copied as one value: what makes decoding a plain look-up.
+_AS_ONE: Final = {2: np.complex128, 4: np.complex64}
+_SMALLEST: Final = 1e-12  # keeps a token that is the centre itself from being divided by zero
+_BYTE: Final = 8
+
+Codes = NDArray[np.uint8]
+
+
+class TokenCoding:
+    """Writes and reads codes of `bits` bits a dimension. Pure; safe for use by several threads."""
+
+    def __init__(self, centre: Vectors, bits: int) -> None:
+        """Args:
+            centre: `(dim,)`, what all tokens have in common.
+            bits: 1, 2 or 4.
+
+        Raises:
+            ValueError: another number of bits, or a dimension that they do not fill into whole bytes.
+        """
+        if bits not in BITS or len(centre) * bits % _BYTE:
+            raise ValueError(f"{bits} bits of {len(centre)} dimensions cannot be packed")
+        self.bits = bits
+        self.dim = len(centre)
+        self._centre = centre.astype(np.float32)
+        self._transform = orthogonal(self.dim).astype(np.float32)
+        positive = np.array(_LEVELS[bits], dtype=np.float32)
+        levels = np.concatenate([-positive[::-1], positive])
+        self._thresholds = (levels[1:] + levels[:-1]) / 2
+        per_byte = _BYTE // bits
+        # Place of each of a byte's values, highest bits first, and the levels that each byte stands for.
+        self._shifts = np.arange(per_byte - 1, -1, -1, dtype=np.uint8) * bits
+        numbers = np.arange(256, dtype=np.uint8)[:, None] >> self._shifts & (len(levels) - 1)
+        # Divided once here, so that decoded tokens are about of length 1.
+        table = np.ascontiguousarray(levels[numbers] / np.float32(np.sqrt(self.dim)))
+        self._table = table.view(_AS_ONE[bits]).ravel() if bits in _AS_ONE else table
+
+    @property
+    def identity(self) -> str:
+        """What codes must have in common to be comparable, beside the model."""
+        centre = hashlib.sha256(self._centre.astype("<f4").tobytes()).hexdigest()[:8]
+        return f"maxsim-{CODE_VERSION}/{self.bits}bit/{centre}"
+
+    @property
+    def token_bytes(self) -> int:
+        """Bytes of one token's code."""
+        return self.dim * self.bits // _BYTE
+
+    def encode(self, states: Vectors) -> bytes:
+        """The code of a passage.
+
+        Args:
+            states: `(tokens, dim)`, the model's states of any length.
+        """
+        turned = self._turned(states)
+        lengths = np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), _SMALLEST)
+        numbers = np.searchsorted(self._thresholds, turned * (np.sqrt(self.dim) / lengths)).astype(np.uint8)
+        packed = np.bitwise_or.reduce(numbers.reshape(len(states), -1, len(self._shifts)) << self._shifts, axis=2)
+        return HEADER.pack(CODE_VERSION, self.bits, len(states)) + packed.tobytes()
+
+    def query(self, states: Vectors) -> Vectors:
+        """A query's tokens as `maxsim` takes them, `(tokens, dim)`."""
+        return self._turned(states)
+
+    def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> NDArray[np.float64]:
+        """MaxSim of a query with each passage, `(len(codes),)`.
+
+        NaN for a passage without a code or without tokens; 0 for a query without tokens.
+
+        Raises:
+            IndexMismatch: a code was written otherwise.
+        """
+        scores = np.full(len(codes), np.nan)
+        parts = [(place, self._tokens(code)) for place, code in enumerate(codes) if code]
+        parts = [(place, tokens) for place, tokens in parts if len(tokens)]
+        if not parts:
+            return scores
+        lengths = np.array([len(tokens) for _, tokens in parts])
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        products = self._decoded(np.concatenate([tokens for _, tokens in parts])) @ query.T
+        scores[[place for place, _ in parts]] = np.maximum.reduceat(products, starts, axis=0).sum(axis=1)
+        return scores
+
+    def decode(self, code: bytes) -> Vectors:
+        """The passage's tokens as they are compared, `(tokens, dim)`, of length about 1.
+
+        Raises:
+            IndexMismatch
+        """
+        return self._decoded(self._tokens(code))
+
+    def _turned(self, states: Vectors) -> Vectors:
+        """Each token by its direction, without the common part, spread over the dimensions."""
+        units = states / np.maximum(np.linalg.norm(states, axis=1, keepdims=True), _SMALLEST)
+        turned: Vectors = (units - self._centre).astype(np.float32, copy=False) @ self._transform
+        return turned
+
+    def _tokens(self, code: bytes) -> Codes:
+        if len(code) >= HEADER.size:
+            version, bits, tokens = HEADER.unpack_from(code)
+            if (version, bits) == (CODE_VERSION, self.bits) and len(code) == HEADER.size + tokens * self.token_bytes:
+                return np.frombuffer(code, dtype=np.uint8, offset=HEADER.size).reshape(tokens, self.token_bytes)
+        raise IndexMismatch(
+            "A token code in the index is not of the form that is configured.",
+            where=f"{len(code)} bytes, beginning with {code[: HEADER.size].hex()}",
+            remedy="Ingest into a new index: choose another MAFTEACH_INDEX_PREFIX.",
+        )
+
+    def _decoded(self, tokens: Codes) -> Vectors:
+        # `mode` spares the check of bounds: a byte has 256 values, and so has the table.
+        values = np.take(self._table, tokens, axis=0, mode="clip")
+        return values.view(np.float32).reshape(len(tokens), self.dim)
+
+
+@cache
+def orthogonal(dim: int) -> NDArray[np.float64]:
+    """A fixed orthogonal matrix `(dim, dim)` that mixes all dimensions, equal on every machine.
+
+    Each round flips signs (a hash of the seed) and mixes by a Kronecker product: Sylvester's Hadamard matrix of the
+    largest power of two in `dim`, and Householder's reflection of the vector of ones for the odd rest.
+    """
+    power = dim & -dim
+    rest = dim // power
+    hadamard = np.ones((1, 1))
+    while len(hadamard) < power:
+        hadamard = np.kron([[1.0, 1.0], [1.0, -1.0]], hadamard) / np.sqrt(2.0)
+    mixing = np.kron(np.eye(rest) - 2.0 / rest, hadamard)
+    hashed = hashlib.shake_256(f"{TRANSFORM_SEED}/{dim}".encode()).digest(TRANSFORM_ROUNDS * dim)
+    matrix = np.eye(dim)
+    for number in range(TRANSFORM_ROUNDS):
+        signs = np.frombuffer(hashed, dtype=np.uint8)[number * dim : (number + 1) * dim] % 2 * 2.0 - 1.0
+        matrix = matrix * signs @ mixing
+    return matrix
+
+
+@cache
+def e5_coding(bits: int) -> TokenCoding:
+    """The coding of the embedded model's tokens."""
+    centre: Vectors = np.load(BytesIO(files(__package__).joinpath(CENTRES_FILE).read_bytes()))
+    return TokenCoding(centre, bits)
