@@ -50,16 +50,19 @@ class Ablated:
     tests: tuple[PairedTest, ...]
 
 
-def pooled(table: FeatureTable, weights: Mapping[str, float], size: int = POOL) -> FeatureTable:
+def pooled(
+    table: FeatureTable, questions: Sequence[Candidates], weights: Mapping[str, float], size: int = POOL
+) -> list[Candidates]:
     """Each question with its best `size` candidates by a weighted sum: what a reranker sees.
 
     Args:
-        table: all candidates.
+        table: names of the columns.
+        questions: with all their candidates.
         weights: of the order before, by feature; others weigh nothing.
         size: of the pool.
     """
     vector = _vector(table, weights)
-    return replace(table, questions=tuple(_best(question, vector, size) for question in table.questions))
+    return [_best(question, vector, size) for question in questions]
 
 
 def _best(question: Candidates, vector: NDArray[np.float64], size: int) -> Candidates:

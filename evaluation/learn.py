@@ -1,61 +1,58 @@
-"""One tuning: features through the normal path, then boosts, fusion, blend and refusal, each judged on held-out folds.
+"""One tuning: features through the normal path, then the order, then the refusal, each judged on held-out folds.
 
-Every step is learnt once on everything, which ships, and once without each fold, which measures. The refusal's features
-depend on the order, so every question is asked again under the weights of its own fold.
+The refusal's features depend on the order, so every question is asked again under the weights of its own fold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Final
 
-from evaluation.blend import Ablated, ablate_features, cross_validate_blend, pooled, rank_tests
-from evaluation.dataset import Dataset
-from evaluation.features import COSINE, Candidates, FeatureTable, collect
-from evaluation.folds import Folds, content_hash, folds_of
-from evaluation.index import TENANT, BuiltIndex, Progress, built_index
-from evaluation.ranks import Ranked, ranked_figures
-from evaluation.refusal import Asked, Calibration, Choice, calibrate, calibrated_classes, can_calibrate
-from evaluation.significance import PairedTest
-from evaluation.tuning import BOOSTS, COSINE_FACTORS, CrossValidated, Weights, cross_validate, objective_of
+from evaluation.blend import Ablated, rank_tests
+from evaluation.dataset import Dataset, Question
+from evaluation.features import Candidates, FeatureTable, collect
+from evaluation.folds import Folds, folds_of
+from evaluation.index import BuiltIndex, Progress, built_index
+from evaluation.order import Learnt, learn_order
+from evaluation.refusal import Asked, Calibration, Choice, asked_of, calibrate, can_calibrate
+from evaluation.report import Figures
+from evaluation.run import request_of
+from evaluation.significance import PairedTest, mean, proportion
 from models.base import Embedder
-from query.evidence import content_words
 from query.judging import refusal_features
-from query.profile import FusionSpec, Profile
+from query.profile import Profile
 from query.profile_parts import DataIdentity, FoldWeights
-from query.request import MAX_SIZE, Language, Leg, SearchRequest
 from query.search import SearchContext, rank
-from search_config import fields
 from search_config.client import Engine
 from search_config.language import language_of
 from search_config.settings import Settings
 
 # Under so many labelled questions a figure's interval is wider than most differences between weights.
 FEW_QUESTIONS: Final = 200
-# Questions of a class of queries that its own factor of the cosine is learnt from; others keep the base profile's.
-LEAST_OF_A_CLASS: Final = 30
-# Digits of what is written: finer ones change no order.
-DIGITS: Final = 4
-FUSION_START: Final = 60.0
+CUTOFFS: Final = (1, 5, 20)
+MIX_DECIMALS: Final = 3
+FIGURE_DECIMALS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """A profile with how it was found.
+    """A profile, and how it was found.
 
     Attributes:
-        stages: cross-validated figures: `lexical`, `fused`, `blend`.
+        stages: cross-validated figures of `lexical`, `fused` and `blend`.
         tests: each stage against the one before it.
         ablation: the blend without each feature.
-        calibration: None without out-of-domain questions.
+        calibration: None where there are too few out-of-domain questions.
         warnings: for people.
     """
 
     profile: Profile
-    stages: Mapping[str, Ranked]
+    stages: Mapping[str, Figures]
     tests: tuple[PairedTest, ...]
     ablation: tuple[Ablated, ...]
     calibration: Calibration | None
@@ -66,6 +63,18 @@ class Tuned:
 class _Source:
     dataset: Dataset
     index: BuiltIndex
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What every step needs."""
+
+    engine: Engine
+    embedder: Embedder
+    progress: Progress
+
+    def context(self, source: _Source, profile: Profile) -> SearchContext:
+        return SearchContext(self.engine, source.index.info, self.embedder, profile, source.index.settings)
 
 
 def tune(
@@ -83,8 +92,10 @@ def tune(
 
     Args:
         datasets: one or several; each gets an index of its own.
-        engine, embedder, settings: as for an evaluation.
-        base: what is not learnt, and where learning starts.
+        engine: as for an evaluation, like `embedder` and `settings`.
+        embedder: of passages and queries.
+        settings: the chunking is theirs.
+        base: where learning starts, and what is not learnt.
         name: of the new profile.
         choice: how the threshold of refusal is picked.
         progress: told of every part.
@@ -92,111 +103,145 @@ def tune(
     Raises:
         IndexingIncomplete, EngineError
     """
-    folds = folds_of(datasets)
+    folds, parts = folds_of(datasets), _Parts(engine, embedder, progress)
     with ExitStack() as stack:
         sources = [
             _Source(
-                dataset,
+                data,
                 stack.enter_context(
-                    built_index(dataset, engine=engine, embedder=embedder, settings=settings, progress=progress)
+                    built_index(data, engine=engine, embedder=embedder, settings=settings, progress=progress)
                 ),
             )
-            for dataset in datasets
+            for data in datasets
         ]
-        starting = base.model_copy(update={"folds": (), "trained_on": None, "blend": None, "refusal": None})
-        tables = []
-        for source in sources:
-            context = SearchContext(engine, source.index.info, embedder, starting, source.index.settings)
-            tables.append(collect(source.dataset, source.index, context, progress))
-        table, fold_of_question = _joined(tables, sources, folds)
-        profile, stages, ablation = _ordered(table, fold_of_question, starting, progress)
-        asked = _asked(sources, profile, folds, engine, embedder, progress)
-    info = sources[0].index.info
-    profile, calibration = _with_refusal(profile, asked, choice)
-    profile = Profile.model_validate(
-        profile.model_copy(
-            update={
-                "name": name,
-                "version": 1,
-                "model": info.model.identity,
-                "analyzer": info.analyzer,
-                "notes": "Learnt by `mafteach tune`; figures are cross-validated by document.",
-                "figures": _figures(stages, calibration),
-                "trained_on": _identity(sources, folds, asked),
-            }
-        ).model_dump()
-    )
-    names = list(stages)
+        start = base.model_copy(update={"folds": (), "trained_on": None, "blend": None, "refusal": None})
+        tables = [collect(one.dataset, one.index, parts.context(one, start), progress) for one in sources]
+        table, fold_of = _joined(tables, sources, folds)
+        learnt = learn_order(table, fold_of, start, progress)
+        asked = _ask(sources, learnt.profile, folds, parts)
+        calibration = calibrate(asked, choice) if can_calibrate(asked) else None
+        stages = {stage: _figures(ranks) for stage, ranks in learnt.ranks.items()}
+        profile = _finished(learnt, calibration, sources, folds, stages, name)
     return Tuned(
         profile=profile,
-        stages={stage: ranked_figures(found.ranks) for stage, found in stages.items()},
+        stages=stages,
         tests=tuple(
             test
-            for before, after in zip(names, names[1:], strict=False)
-            for test in rank_tests(stages[after].ranks, stages[before].ranks, (after, before))
+            for before, after in pairwise(learnt.ranks)
+            for test in rank_tests(learnt.ranks[after], learnt.ranks[before], (after, before))
         ),
-        ablation=tuple(ablation),
+        ablation=learnt.ablation,
         calibration=calibration,
-        warnings=tuple(_warnings(table, stages, calibration, asked)),
+        warnings=tuple(_warnings(len(table.questions), learnt, calibration)),
     )
 
 
 def _joined(
     tables: Sequence[FeatureTable], sources: Sequence[_Source], folds: Folds
-) -> tuple[FeatureTable, Mapping[str, int]]:
-    """All tables as one, question ids made different, and the fold of each question."""
-    questions: list[Candidates] = []
-    fold_of_question: dict[str, int] = {}
+) -> tuple[FeatureTable, Callable[[Candidates], int]]:
+    """All tables as one. Two data sets may call different questions the same: ids get the data set's number."""
+    questions, numbers = list[Candidates](), dict[str, int]()
     for number, (table, source) in enumerate(zip(tables, sources, strict=True)):
         for candidates in table.questions:
-            own = f"{number}/{candidates.question.id}"
-            fold = folds.of(candidates.question, source.dataset)
-            fold_of_question[own] = 0 if fold is None else fold
-            questions.append(replace(candidates, question=candidates.question.model_copy(update={"id": own})))
-    return FeatureTable(names=tables[0].names, questions=tuple(questions)), fold_of_question
+            question = candidates.question.model_copy(update={"id": f"{number}/{candidates.question.id}"})
+            numbers[question.id] = _fold(folds, candidates.question, source.dataset)
+            questions.append(replace(candidates, question=question))
+    return FeatureTable(tables[0].names, tuple(questions)), lambda candidates: numbers[candidates.question.id]
 
 
-def _ordered(
-    table: FeatureTable, folds: Mapping[str, int], base: Profile, progress: Progress
-) -> tuple[Profile, dict[str, CrossValidated], list[Ablated]]:
-    """Boosts, then the factor of the cosine, then the blend."""
+def _fold(folds: Folds, question: Question, dataset: Dataset) -> int:
+    found = folds.of(question, dataset)
+    if found is None:
+        raise LookupError(f"question {question.id} belongs to no fold")
+    return found
 
-    def fold_of(candidates: Candidates) -> int:
-        return folds[candidates.question.id]
 
-    columns = {field_of(name): name for name in table.names if field_of(name) in base.bm25}
-    boosts = {columns[field]: BOOSTS for field in columns if field != fields.CONTENT}
-    start = {columns[field]: boost for field, boost in base.bm25.items() if field in columns}
-    progress(0, 3, "learning")
-    lexical = cross_validate(table, start, boosts, fold_of)
-    progress(1, 3, "learning")
-    fused = _fused(table, lexical, base, fold_of)
-    progress(2, 3, "learning")
-    pool = pooled(table, fused.weights)
-    features = [name for name in table.names if any(question.values[:, table.column(name)].any() for question in pool.questions)]
-    blend = cross_validate_blend(pool, features, fold_of)
-    ablation = ablate_features(pool, features, fold_of, blend.ranks)
-    progress(3, 3, "learning")
-    better = objective_of(blend.ranks) > objective_of(fused.ranks)
-    return (
-        base.model_copy(
-            update={
-                "bm25": _boosts(lexical.weights, columns),
-                "fusion": FusionSpec(rule="raw", raw_c=base.fusion.raw_c),
-                "weights": _weights(base, fused.weights),
-                "blend": _rounded(blend.weights) if better else None,
-                "folds": tuple(
-                    FoldWeights(
-                        bm25=_boosts(words, columns),
-                        weights=_weights(base, both),
-                        blend=_rounded(mixed) if better else None,
-                    )
-                    for words, both, mixed in zip(
-                        lexical.fold_weights, fused.fold_weights, blend.fold_weights, strict=True
-                    )
-                ),
-            }
-        ),
-        {"lexical": lexical, "fused": fused, "blend": blend},
-        ablation,
+def _ask(sources: Sequence[_Source], profile: Profile, folds: Folds, parts: _Parts) -> list[Asked]:
+    """The refusal's features of every question of the data sets that have out-of-domain ones."""
+    asked = []
+    for number, source in enumerate(sources):
+        questions = [one for one in source.dataset.questions if one.retrievable or one.out_of_domain]
+        if not any(one.out_of_domain for one in questions):
+            continue
+        contexts = [parts.context(source, profile.of_fold(fold)) for fold in range(len(profile.folds))]
+        for place, question in enumerate(questions, start=1):
+            fold = _fold(folds, question, source.dataset)
+            ranking = rank(request_of(question), contexts[fold])
+            features = refusal_features(parts.engine, ranking.plan, ranking.deciding)
+            asked.append(asked_of(question, ranking.language, features, fold=fold, prefix=f"{number}/"))
+            parts.progress(place, len(questions), "refusal")
+    return asked
+
+
+def _finished(
+    learnt: Learnt,
+    calibration: Calibration | None,
+    sources: Sequence[_Source],
+    folds: Folds,
+    stages: Mapping[str, Figures],
+    name: str,
+) -> Profile:
+    """The learnt profile with its name, its refusal, and what it was learnt from; checked as one that is read."""
+    info = sources[0].index.info
+    figures = {
+        f"{stage} {metric}": round(estimate.value, FIGURE_DECIMALS)
+        for stage, found in stages.items()
+        for metric, estimate in found.items()
+    }
+    profile = learnt.profile
+    by_fold: tuple[FoldWeights, ...] = profile.folds
+    if calibration is not None:
+        by_fold = tuple(
+            fold.model_copy(update={"refusal": spec})
+            for fold, spec in zip(by_fold, calibration.fold_specs, strict=True)
+        )
+    changed = profile.model_copy(
+        update={
+            "name": name,
+            "version": 1,
+            "model": info.model.identity,
+            "analyzer": info.analyzer,
+            "notes": "Learnt by `mafteach tune`; figures are cross-validated by document.",
+            "figures": figures,
+            "refusal": None if calibration is None else calibration.spec,
+            "trained_on": _identity(sources, folds),
+            "folds": by_fold,
+        }
     )
+    return Profile.model_validate(changed.model_dump())
+
+
+def _identity(sources: Sequence[_Source], folds: Folds) -> DataIdentity:
+    questions = [question for source in sources for question in source.dataset.questions]
+    mix = Counter(language_of(text) for source in sources for text in source.dataset.canonical.values())
+    return DataIdentity(
+        name=" + ".join(source.dataset.name for source in sources),
+        content_hash=" ".join(source.dataset.content_hash for source in sources),
+        date=datetime.now(UTC).date(),
+        questions=sum(question.retrievable for question in questions),
+        out_of_domain=sum(question.out_of_domain for question in questions),
+        passages=sum(len(source.index.passages) for source in sources),
+        language_mix={language: round(count / mix.total(), MIX_DECIMALS) for language, count in mix.items()},
+        documents=dict(folds.documents),
+        queries=dict(folds.queries),
+    )
+
+
+def _figures(ranks: Mapping[str, float]) -> Figures:
+    found = {f"recall@{k}": proportion(sum(rank <= k for rank in ranks.values()), len(ranks)) for k in CUTOFFS}
+    return {**found, "mrr": mean([1.0 / rank for rank in ranks.values()])}
+
+
+def _warnings(questions: int, learnt: Learnt, calibration: Calibration | None) -> Iterator[str]:
+    if questions < FEW_QUESTIONS:
+        yield (
+            f"Only {questions} labelled questions: under {FEW_QUESTIONS} the intervals are wider than most differences "
+            "between weights; take the figures with care."
+        )
+    if not learnt.blend_kept:
+        yield "The blend is not better than the fusion on held-out folds: the profile keeps the fused order."
+    if calibration is None:
+        yield (
+            "Too few out-of-domain questions (answerable false, document_id null) to place a threshold: the profile "
+            "never refuses, and answers say `uncalibrated`."
+        )

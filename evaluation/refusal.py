@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from evaluation.dataset import Question
 from evaluation.significance import proportion
 from evaluation.tuning import FOLDS
 from query.profile_parts import MOST_DEVIATIONS, CurvePoint, Interval, RefusalFeature, RefusalSpec
@@ -29,6 +30,8 @@ LEAST_OF_A_KIND: Final = 40
 CURVE_LOST: Final = (0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.10, 0.15, 0.20, 0.30)
 # Lengths that the curve is told for, in words: keywords, short questions, long ones.
 LENGTHS: Final[tuple[tuple[str, int, int], ...]] = (("1-2 words", 1, 2), ("3-6 words", 3, 6), ("7+ words", 7, 10_000))
+
+Rule = Literal["max-lost", "max-bluffs", "cost-ratio"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class Choice:
         value: share, or ratio.
     """
 
-    rule: Literal["max-lost", "max-bluffs", "cost-ratio"]
+    rule: Rule
     value: float
 
     @property
@@ -78,6 +81,7 @@ class Calibration:
     """What was learnt and measured.
 
     Attributes:
+        asked: the questions of the classes that were calibrated.
         spec: learnt on everything, with the chosen threshold.
         fold_specs: learnt without each fold, with a threshold chosen without it.
         probabilities: held out, by question id.
@@ -88,6 +92,7 @@ class Calibration:
         held_out: figures with each fold under its own threshold: what `evaluate` finds again.
     """
 
+    asked: tuple[Asked, ...]
     spec: RefusalSpec
     fold_specs: tuple[RefusalSpec, ...]
     probabilities: Mapping[str, float]
@@ -98,23 +103,43 @@ class Calibration:
     held_out: CurvePoint
 
 
-def can_calibrate(asked: Sequence[Asked]) -> bool:
-    """Whether there are questions of both kinds in and outside each fold: without them there is no threshold."""
-    return all(
-        len({question.answerable for question in asked if (question.fold == fold) is inside}) == 2
-        for fold in range(FOLDS)
-        for inside in (True, False)
+def asked_of(
+    question: Question, language: Language, features: Mapping[str, float], *, fold: int, prefix: str = ""
+) -> Asked:
+    """A question of a data set, with what a search for it found; `prefix` goes before its id."""
+    return Asked(
+        id=prefix + question.id,
+        query=question.query,
+        features=features,
+        language=language,
+        answerable=question.answerable,
+        near=question.near,
+        fold=fold,
+        words=len(question.query.split()),
     )
 
 
-def calibrate(asked: Sequence[Asked], features: Sequence[str], choice: Choice) -> Calibration:
-    """Learn, cross-validate and choose.
+def can_calibrate(asked: Sequence[Asked]) -> bool:
+    """Whether some class of queries has enough questions, of both kinds outside each fold."""
+    classes = calibrated_classes(asked)
+    usable = [question for question in asked if question.language in classes]
+    return bool(usable) and all(
+        len({question.answerable for question in usable if question.fold != fold}) == len((True, False))
+        for fold in range(FOLDS)
+    )
+
+
+def calibrate(asked: Sequence[Asked], choice: Choice, features: Sequence[str] | None = None) -> Calibration:
+    """Learn, cross-validate and choose, for the classes of queries that there are enough questions of.
 
     Args:
-        asked: questions of both kinds in every fold (`can_calibrate`).
-        features: names that take part.
+        asked: questions of which `can_calibrate` holds.
         choice: how to pick the threshold.
+        features: names that take part; all that every question has, where they are not given.
     """
+    classes = calibrated_classes(asked)
+    asked = [question for question in asked if question.language in classes]
+    features = sorted(set.intersection(*(set(one.features) for one in asked))) if features is None else features
     probabilities: dict[str, float] = {}
     models = []
     for fold in range(FOLDS):
@@ -138,6 +163,7 @@ def calibrate(asked: Sequence[Asked], features: Sequence[str], choice: Choice) -
     others = [question for question in asked if not question.answerable]
     own = {question.id: fold_specs[question.fold].threshold for question in asked}
     return Calibration(
+        asked=tuple(asked),
         spec=whole.model_copy(update={"threshold": threshold, "chosen": point}),
         fold_specs=fold_specs,
         probabilities=probabilities,
@@ -147,7 +173,7 @@ def calibrate(asked: Sequence[Asked], features: Sequence[str], choice: Choice) -
         },
         worst_answerable=min(answerable, key=lambda question: probabilities[question.id]),
         best_out_of_domain=max(others, key=lambda question: probabilities[question.id]),
-        held_out=_point(asked, {question: probabilities[question] < own[question] for question in own}, threshold),
+        held_out=point_of(asked, {question: probabilities[question] < own[question] for question in own}, threshold),
     )
 
 
@@ -230,7 +256,7 @@ def curve(asked: Sequence[Asked], probabilities: Mapping[str, float]) -> tuple[C
 
 def point_at(asked: Sequence[Asked], probabilities: Mapping[str, float], threshold: float) -> CurvePoint:
     """What a threshold does to these questions."""
-    return _point(asked, {question.id: probabilities[question.id] < threshold for question in asked}, threshold)
+    return point_of(asked, {question.id: probabilities[question.id] < threshold for question in asked}, threshold)
 
 
 def groups(asked: Sequence[Asked]) -> dict[str, list[Asked]]:
@@ -246,7 +272,8 @@ def groups(asked: Sequence[Asked]) -> dict[str, list[Asked]]:
     return found
 
 
-def _point(asked: Sequence[Asked], refused: Mapping[str, bool], threshold: float) -> CurvePoint:
+def point_of(asked: Sequence[Asked], refused: Mapping[str, bool], threshold: float) -> CurvePoint:
+    """Shares of these questions that were refused and answered."""
     lost = [refused[question.id] for question in asked if question.answerable]
     answered = [not refused[question.id] for question in asked if not question.answerable]
     return CurvePoint(threshold=threshold, answerable_refused=_share(lost), out_of_domain_answered=_share(answered))

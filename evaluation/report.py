@@ -12,6 +12,7 @@ from typing import Final
 import psutil
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from evaluation.refusal_report import RefusalReport
 from evaluation.significance import Estimate, PairedTest, sign_test
 from search_config.errors import InvalidRequest
 
@@ -99,6 +100,10 @@ class Report(_Part):
     found_by: FoundBy | None = None
     ms_per_query: dict[str, float]
     tests: tuple[PairedTest, ...]
+    refusal: RefusalReport | None = Field(None, description="None where the profile never refuses.")
+    held_out_questions: int = Field(
+        0, description="Questions that the profile was learnt from, measured with the weights of their own fold."
+    )
     questions: tuple[QuestionRanks, ...]
 
     def write(self, path: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from evaluation.dataset import Dataset, Question
 from evaluation.index import BuiltIndex
 from evaluation.metrics import Passage, StageFigures, figures, qrels, recall_name
+from evaluation.refusal_report import RefusalReport
 from evaluation.report import Corpus, Figures, FoundBy, Machine, QuestionRanks, Report
 from evaluation.significance import PairedTest, mean, sign_test
 from query.candidate import Candidate
@@ -32,6 +33,10 @@ class Evaluation:
     report: Report
     runs: Mapping[str, Mapping[str, Sequence[str]]]
     judged: Mapping[str, Mapping[str, int]]
+
+    def with_refusal(self, refusal: RefusalReport | None, *, held_out: int) -> Evaluation:
+        """The same, with what the refusal does, and how many questions were measured with weights of their own fold."""
+        return replace(self, report=self.report.model_copy(update={"refusal": refusal, "held_out_questions": held_out}))
 
 
 def stages_of(ranking: StagedRanking) -> dict[str, tuple[Candidate, ...]]:

@@ -8,8 +8,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from evaluation.refusal_report import RefusalReport
 from evaluation.report import Figures, Report
 from evaluation.significance import Estimate, PairedTest
+from query.profile_parts import CurvePoint, Interval
 
 MILLISECONDS = "{:.1f}"
 
@@ -32,6 +34,8 @@ def report_tables(report: Report) -> RenderableType:
     if report.found_by:
         parts.append(_found_by(report))
     parts.append(test_table(report.tests))
+    if report.refusal:
+        parts += refusal_tables(report.refusal)
     return Group(*parts)
 
 
@@ -46,10 +50,58 @@ def head(report: Report) -> RenderableType:
         f"{report.snapshot_date} on {machine.system}, {machine.cores} cores, {machine.memory_gib} GiB, "
         f"Python {machine.python}; indexed in {corpus.seconds_to_index:.1f} s "
         f"({corpus.ms_per_passage:.1f} ms a passage)",
+        *([held_out_line(report)] if report.held_out_questions else []),
         "ms a query: " + ", ".join(f"{stage} {ms:.1f}" for stage, ms in report.ms_per_query.items()),
         f"destroyed answers (needles that no passage holds whole): {report.destroyed_answers}",
     ]
     return Text("\n".join(lines))
+
+
+def held_out_line(report: Report) -> str:
+    """Which figures are cross-validated."""
+    return (
+        f"cross-validated: the profile was learnt from {report.held_out_questions} of these questions; each was measured "
+        "with weights that never saw its document"
+    )
+
+
+def refusal_tables(found: RefusalReport) -> list[RenderableType]:
+    """The curve, the point in use by group, and the two questions to look at."""
+    chosen = CurvePoint(
+        threshold=found.threshold,
+        answerable_refused=found.answerable_refused,
+        out_of_domain_answered=found.out_of_domain_answered,
+    )
+    lines = [
+        f"{name}: {question.query} ({question.probability:.3f})"
+        for name, question in (
+            ("worst answerable question", found.worst_answerable),
+            ("best out-of-domain question", found.best_out_of_domain),
+        )
+        if question is not None
+    ]
+    return [
+        curve_table("Refusal: the whole curve", ((f"{point.threshold:.3f}", point) for point in found.curve)),
+        curve_table(
+            f"Refusal at {found.threshold:.3f}, chosen by {found.chosen_by}",
+            [("all", chosen), *found.by_group.items()],
+        ),
+        Text("\n".join(lines)),
+    ]
+
+
+def curve_table(title: str, points: Iterable[tuple[str, CurvePoint]]) -> Table:
+    """A row a point: what is refused of the answerable questions, what is answered of the others."""
+    table = Table(title=title, title_justify="left")
+    for column in ("threshold", "answerable refused", "out of domain answered"):
+        table.add_column(column, justify="right")
+    for name, point in points:
+        table.add_row(name, _share(point.answerable_refused), _share(point.out_of_domain_answered))
+    return table
+
+
+def _share(interval: Interval) -> str:
+    return show(Estimate(value=interval.value, low=interval.low, high=interval.high))
 
 
 def stage_table(title: str, stages: dict[str, Figures]) -> Table:

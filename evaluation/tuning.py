@@ -79,6 +79,11 @@ def objective(ranks: NDArray[np.float64]) -> float:
     return float(np.mean([(ranks <= 1).mean(), (ranks <= 5).mean(), (1.0 / ranks).mean()]))
 
 
+def objective_of(ranks: Mapping[str, float]) -> float:
+    """`objective` of ranks by question."""
+    return objective(np.array(list(ranks.values())))
+
+
 def fit(
     table: FeatureTable,
     questions: Sequence[Candidates],

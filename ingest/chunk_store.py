@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -26,6 +28,15 @@ VECTOR_DECIMALS: Final = 8
 PAGE_ROWS: Final = 5_000
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """A chunk as it is written: its record, its vector of shape `(dim,)`, its token code where the model writes one."""
+
+    record: ChunkRecord
+    vector: NDArray[np.float32]
+    code: bytes | None = None
+
+
 class ChunkStore:
     """Rows of the chunks index, through its alias."""
 
@@ -34,8 +45,8 @@ class ChunkStore:
         self._alias = info.names.chunks
         self._settings = settings
 
-    def write(self, rows: Iterable[tuple[ChunkRecord, NDArray[np.float32]]]) -> list[BulkItem]:
-        """Write chunks with their vectors, each of shape `(dim,)`; one outcome a row, in order.
+    def write(self, rows: Iterable[ChunkRow]) -> list[BulkItem]:
+        """Write chunks; one outcome a row, in order.
 
         Raises:
             EngineUnreachable, EngineOverloaded, EngineRejected
@@ -43,7 +54,7 @@ class ChunkStore:
         return write(
             self._engine,
             self._alias,
-            (BulkRow("index", record.chunk_id, _row(record, vector), to_alias=True) for record, vector in rows),
+            (BulkRow("index", row.record.chunk_id, _json(row), to_alias=True) for row in rows),
             max_items=self._settings.bulk_max_items,
             max_bytes=self._settings.bulk_max_bytes,
         )
@@ -134,7 +145,9 @@ def _owned(tenant: str) -> Json:
     return {"term": {fields.TENANT: tenant_id(tenant)}}
 
 
-def _row(record: ChunkRecord, vector: NDArray[np.float32]) -> str:
-    row = record.model_dump(mode="json", by_alias=True, exclude_none=True)
-    row[fields.EMBEDDING] = np.round(vector.astype(np.float64), VECTOR_DECIMALS).tolist()
-    return to_json(row)
+def _json(row: ChunkRow) -> str:
+    columns = row.record.model_dump(mode="json", by_alias=True, exclude_none=True)
+    columns[fields.EMBEDDING] = np.round(row.vector.astype(np.float64), VECTOR_DECIMALS).tolist()
+    if row.code is not None:
+        columns[fields.TOKEN_CODES] = base64.b64encode(row.code).decode("ascii")
+    return to_json(columns)

@@ -23,7 +23,7 @@ from ingest.metadata import typed
 from ingest.registry import Registry
 from ingest.rows import chunk_rows, document_row
 from ingest.work import MS, Work, by_tenant, rounds, same_wishes, share, stamp_of, timed
-from models.base import Embedder, Vectors
+from models.base import Embedder, Vectors, token_coder
 from models.vectors import checked
 from search_config.client import BulkItem, Engine
 from search_config.errors import DocumentError, IndexingIncomplete, IndexMismatch, InvalidVector
@@ -177,33 +177,48 @@ class Ingestor:
         started = time.perf_counter()
         texts = {work.id: _texts(work) for work in works}
         try:
-            vectors = self._vectors([text for work in works for text in texts[work.id]], on_embedded)
+            vectors, codes = self._encoded([text for work in works for text in texts[work.id]], on_embedded)
             ends = np.cumsum([len(work.chunks) for work in works])
             for work, end in zip(works, ends, strict=True):
-                work.vectors = vectors[end - len(work.chunks) : end]
+                own = slice(end - len(work.chunks), end)
+                work.vectors, work.codes = vectors[own], codes[own]
         except InvalidVector:
             # One text that the model cannot take must not cost the others their place.
             for work in works:
                 try:
-                    work.vectors = self._vectors(texts[work.id], _unwatched)
+                    work.vectors, work.codes = self._encoded(texts[work.id], _unwatched)
                 except InvalidVector as error:
                     work.error = error
         share(works, "embed_ms", (time.perf_counter() - started) * MS)
 
-    def _vectors(self, texts: list[str], on_embedded: OnEmbedded) -> Vectors:
-        """Checked vectors `(n, dim)` of texts, in their order; the longest are embedded first."""
+    def _encoded(self, texts: list[str], on_embedded: OnEmbedded) -> tuple[Vectors, list[bytes | None]]:
+        """Checked vectors `(n, dim)` of texts and their token codes, in their order; the longest are embedded first.
+
+        Codes are None where the embedder writes none.
+        """
         vectors = np.zeros((len(texts), self._info.model.dim), dtype=np.float32)
+        codes: list[bytes | None] = [None] * len(texts)
         order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
         for start in range(0, len(order), SLICE_TEXTS):
             part = order[start : start + SLICE_TEXTS]
-            made = self._embedder.embed_passages([texts[i] for i in part])
-            if len(made) != len(part):
+            made, coded = self._made([texts[i] for i in part])
+            if len(made) != len(part) or len(coded) != len(part):
                 raise InvalidVector(
                     f"The model gave {len(made)} vectors for {len(part)} texts.", where=self._info.index
                 )
             vectors[part] = checked(made, dim=self._info.model.dim, where=self._info.index)
+            for place, code in zip(part, coded, strict=True):
+                codes[place] = code
             on_embedded(len(part))
-        return vectors
+        return vectors, codes
+
+    def _made(self, texts: list[str]) -> tuple[Vectors, Sequence[bytes | None]]:
+        """One pass of the model."""
+        coder = token_coder(self._embedder)
+        if coder is None:
+            return self._embedder.embed_passages(texts), [None] * len(texts)
+        made = coder.encode_passages(texts)
+        return made.vectors, made.codes
 
     def _index(self, works: list[Work]) -> None:
         """New chunks first, then the old ones go: a document is never missing. What was refused is taken back."""

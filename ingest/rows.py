@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ingest.chunk_store import ChunkRow
 from ingest.work import Work
 from search_config.language import language_of
 from search_config.records import ChunkRecord, DocumentRecord, DocumentState, Stamps, chunk_id
 
 
-def chunk_rows(work: Work, stamps: Stamps, now: datetime) -> Iterator[tuple[ChunkRecord, NDArray[np.float32]]]:
-    """The records of a document's chunks with their vectors of shape `(dim,)`."""
+def chunk_rows(work: Work, stamps: Stamps, now: datetime) -> Iterator[ChunkRow]:
+    """The records of a document's chunks with their vectors and codes."""
     document = work.extracted
     known = work.metadata
-    for ordinal, (chunk, vector) in enumerate(zip(work.chunks, work.vectors, strict=True)):
-        yield (
+    for ordinal, (chunk, vector, code) in enumerate(zip(work.chunks, work.vectors, work.codes, strict=True)):
+        yield ChunkRow(
             ChunkRecord(
                 chunk_id=chunk_id(work.id, work.hash, stamps, ordinal),
                 document_id=work.id,
@@ -44,6 +42,7 @@ def chunk_rows(work: Work, stamps: Stamps, now: datetime) -> Iterator[tuple[Chun
                 groups=work.raw.groups,
             ),
             vector,
+            code,
         )
 
 

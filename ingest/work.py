@@ -34,6 +34,7 @@ class Work:
     metadata: TypedMetadata = field(default_factory=TypedMetadata)
     chunks: list[Chunk] = field(default_factory=list)
     vectors: Vectors = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
+    codes: Sequence[bytes | None] = ()
     error: MafteachError | None = None
     timings: dict[str, float] = field(default_factory=dict)
 

@@ -33,7 +33,9 @@ _QUERY_PROMPT_TOKENS = 3  # "▁que" "ry" ":"
 
 
 class E5Embedder:
-    """Implements `models.base.Embedder` and `TokenCoder`. Cheap to make: the model is unpacked and loaded at the first text.
+    """Implements `models.base.Embedder` and `TokenCoder`.
+
+    Cheap to make: the model is unpacked and loaded at the first text.
 
     A text beyond the window is cut at it; callers that must not lose text split it first, by `count_tokens`.
     Safe for use by several threads.

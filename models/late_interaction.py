@@ -102,7 +102,8 @@ class TokenCoding:
         lengths = np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), _SMALLEST)
         numbers = np.searchsorted(self._thresholds, turned * (np.sqrt(self.dim) / lengths)).astype(np.uint8)
         packed = np.bitwise_or.reduce(numbers.reshape(len(states), -1, len(self._shifts)) << self._shifts, axis=2)
-        return HEADER.pack(CODE_VERSION, self.bits, len(states)) + packed.tobytes()
+        tokens: bytes = packed.tobytes()
+        return HEADER.pack(CODE_VERSION, self.bits, len(states)) + tokens
 
     def query(self, states: Vectors) -> Vectors:
         """A query's tokens as `maxsim` takes them, `(tokens, dim)`."""

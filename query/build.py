@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from query.filters import Clause
@@ -74,7 +74,12 @@ def lexical_text(text: str, profile: Profile) -> tuple[str, bool]:
 
     A query that is too long gives its first different words. (Text without blanks gives its beginning.)
     """
-    budget = MAX_CLAUSES // len(profile.boosts())
+    return bounded_text(text, len(profile.boosts()))
+
+
+def bounded_text(text: str, searched: int) -> tuple[str, bool]:
+    """As `lexical_text`, for a number of searched fields."""
+    budget = MAX_CLAUSES // max(1, searched)
     if len(_TOKEN.findall(text)) <= budget:
         return text, True
     kept: dict[str, str] = {}
@@ -152,6 +157,30 @@ def vectors_body(ids: Sequence[str], filters: Sequence[Clause]) -> Body:
 
     From `_source`: the engine refuses doc values of a vector field, and `fields` reads the same bytes."""
     return _leg({"bool": {"filter": [*filters, _ids(ids)]}}, len(ids)) | {"_source": [fields.EMBEDDING]}
+
+
+def features_body(
+    ids: Sequence[str],
+    filters: Sequence[Clause],
+    named: Mapping[str, Clause],
+    vector: Sequence[float] | None,
+    *,
+    with_codes: bool,
+) -> Body:
+    """What reranking reads of each named chunk: the scores of clauses by their names, the cosine (as the engine's
+    score, under the name `cosine`), the token code."""
+    only = [*filters, _ids(ids)]
+    should = [{"bool": {"must": [clause], "_name": name}} for name, clause in named.items()]
+    if vector is not None:
+        cosine = _cosine(vector, only)["script_score"]
+        should.append({"script_score": {**cosine, "_name": "cosine"}})
+    body: Body = {
+        "query": {"bool": {"filter": only, "should": should}},
+        "size": len(ids),
+        "track_total_hits": False,
+        "_source": False,
+    }
+    return {**body, "docvalue_fields": [fields.TOKEN_CODES]} if with_codes else body
 
 
 def details_body(

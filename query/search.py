@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from models.base import Embedder
+from models.base import Embedder, Vectors, token_coder
 from models.vectors import checked, cosine_distance
 from query import build
 from query.candidate import Candidate, hit_of, merged, scored, with_fused
 from query.diversity import OFF, diversified, pool
 from query.exactness import asked_exactly, holders_first
+from query.features import Features, QueryTokens
 from query.filters import tenant_filter
 from query.fusion import Scored, fuse, rule_for
 from query.grouping import group_by_document
@@ -21,6 +22,8 @@ from query.judging import judge
 from query.language import identifiers, identifiers_alone, query_language
 from query.profile import Profile
 from query.request import Degraded, Hit, IndexIdentity, Language, Leg, SearchRequest, SearchResult
+from query.reranking import LinearBlend, Reranker
+from query.reranking_stage import Reranked, reranked
 from query.retrieve import Detail, Legs, Plan, details, missing_scores, retrieve, stored_vectors
 from query.validation import clean_query
 from search_config.client import Engine
@@ -45,6 +48,9 @@ ONE_LEG: Final[dict[str, dict[Leg, float]]] = {
 class SearchContext:
     """Everything a search needs beside its request; made once, used by all threads.
 
+    Attributes:
+        reranker: decides the order of the pool instead of the profile's blend.
+
     Raises:
         IndexMismatch: the embedder is not the model of the index.
         InvalidProfile: the profile was tuned for another model or analyzer.
@@ -55,6 +61,7 @@ class SearchContext:
     embedder: Embedder
     profile: Profile
     settings: Settings
+    reranker: Reranker | None = None
 
     def __post_init__(self) -> None:
         ours, theirs = self.embedder.description.identity, self.info.model.identity
@@ -75,8 +82,11 @@ class StagedRanking:
         query: as it was searched, cleaned.
         weights: as they were used: 0 for a leg that was not asked or failed.
         plan: what was sent.
+        reranked: the fused order, its first candidates by the reranker; the fused order itself where none ran.
+        features: of those first candidates, in their fused order; without rows where no reranker ran.
+        tokens: of the query, where the model compares tokens.
         diversified: what `search` pages through; the stage before it, where MMR is off.
-        took_ms: `embed`, `engine`, `fuse`; `diversify` where MMR is on.
+        took_ms: `embed`, `engine`, `fuse`; `rerank` and `diversify` where they were done.
     """
 
     query: str
@@ -86,10 +96,18 @@ class StagedRanking:
     lexical: tuple[Candidate, ...]
     dense: tuple[Candidate, ...]
     fused: tuple[Candidate, ...]
+    reranked: tuple[Candidate, ...]
+    features: Features
+    tokens: QueryTokens | None
     diversified: tuple[Candidate, ...]
     degraded: tuple[Degraded, ...]
     notes: tuple[str, ...]
     took_ms: Mapping[str, float]
+
+    @property
+    def deciding(self) -> tuple[Candidate, ...]:
+        """The stage whose scores decide on a refusal."""
+        return self.fused
 
 
 class _Clock:
@@ -123,7 +141,7 @@ def search(request: SearchRequest, context: SearchContext) -> SearchResult:
             judgement = judge(
                 context.engine,
                 ranking.plan,
-                ranking.fused,
+                ranking.deciding,
                 context.profile,
                 language=ranking.language,
                 degraded=ranking.degraded,
@@ -164,7 +182,7 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
     language = query_language(query)
     weights = ONE_LEG.get(request.mode) or context.profile.weights[language]
     with clock.stage("embed"):
-        vector = _vector(query, weights, context, notes, degraded)
+        vector, tokens = _embedded(query, weights, context, notes, degraded)
     plan = _plan(query, request, weights, vector, context, notes)
     # An identifier alone is looked up: where passages hold it, no passage without it is a candidate of either leg.
     lookup = identifiers_alone(query) if request.mode != "dense" else ()
@@ -187,6 +205,13 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
         notes.append(f"Passages that hold {' or '.join(asked)} as it is written stand first.")
     if used["bm25"] > 0 and not legs.lexical:
         notes.append("The lexical leg found no word of the query in a passage.")
+    # One leg's order is shown as it is; where a leg failed, the blend would weigh what is missing.
+    joined = request.mode in HYBRID and language != "identifier" and all(used.values())
+    after = Reranked(fused)
+    if joined and fused and (reranker := _reranker(context)) is not None:
+        with clock.stage("rerank"):
+            after = reranked(context.engine, plan, query, fused, reranker, tokens)
+            after = replace(after, candidates=holders_first(after.candidates, asked))
     return StagedRanking(
         query=query,
         language=language,
@@ -195,34 +220,53 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
         lexical=legs.lexical,
         dense=legs.dense,
         fused=fused,
-        diversified=_diversified(fused, request, context, plan, clock, pointed=bool(asked)),
+        reranked=after.candidates,
+        features=after.features,
+        tokens=tokens,
+        diversified=_diversified(after.candidates, request, context, plan, clock, pointed=bool(asked)),
         degraded=tuple(degraded),
         notes=tuple(notes),
         took_ms=clock.took,
     )
 
 
-def _vector(
+def _reranker(context: SearchContext) -> Reranker | None:
+    """The configured one, or the profile's blend."""
+    if context.reranker is not None or context.profile.blend is None:
+        return context.reranker
+    return LinearBlend(context.profile.blend)
+
+
+def _embedded(
     query: str, weights: Mapping[Leg, float], context: SearchContext, notes: list[str], degraded: list[Degraded]
-) -> tuple[float, ...] | None:
-    """The query's vector; None where the dense leg is not wanted, or cannot be asked while the lexical one can."""
+) -> tuple[tuple[float, ...] | None, QueryTokens | None]:
+    """The query's vector, and its tokens where the model compares tokens; None where the dense leg is not wanted, or
+    cannot be asked while the lexical one can."""
     if weights["knn"] == 0:
-        return None
+        return None, None
     embedder = context.embedder
     try:
-        (tokens,) = embedder.count_tokens([query])
-        vectors = checked(
-            embedder.embed_queries([query]), dim=context.info.model.dim, where=embedder.description.identity
-        )
+        (count,) = embedder.count_tokens([query])
+        made, tokens = _made(query, embedder)
+        vectors = checked(made, dim=context.info.model.dim, where=embedder.description.identity)
     except ModelError as error:
         if weights["bm25"] == 0:
             raise
         degraded.append(Degraded(leg="knn", reason=str(error)))
-        return None
-    if tokens > embedder.query_window:
+        return None, None
+    if count > embedder.query_window:
         rest = "the rest was used by the lexical leg only" if weights["bm25"] > 0 else "the rest was not used"
-        notes.append(f"The query has {tokens} tokens, the model reads {embedder.query_window}: {rest}.")
-    return tuple(float(value) for value in vectors[0])
+        notes.append(f"The query has {count} tokens, the model reads {embedder.query_window}: {rest}.")
+    return tuple(float(value) for value in vectors[0]), tokens
+
+
+def _made(query: str, embedder: Embedder) -> tuple[Vectors, QueryTokens | None]:
+    """One pass of the model."""
+    coder = token_coder(embedder)
+    if coder is None:
+        return embedder.embed_queries([query]), None
+    encoded = coder.encode_queries([query])
+    return encoded.vectors, QueryTokens(coder, encoded.tokens[0])
 
 
 def _plan(

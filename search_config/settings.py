@@ -69,7 +69,7 @@ class Settings(BaseSettings):
 
     # Ingest
     chunk_strategy: ChunkingStrategy = Field("E", description="Chunking strategy, A to F (docs/chunking.md).")
-    chunk_target: int = Field(512, ge=64, le=20_000, description="Target length of a chunk, in characters.")
+    chunk_target: int = Field(1200, ge=64, le=20_000, description="Target length of a chunk, in characters.")
     max_file_bytes: int = Field(20_000_000, ge=1, description="Largest file that is ingested, in bytes.")
     bulk_max_items: int = Field(500, ge=1, le=10_000, description="Most items of one bulk request.")
     bulk_max_bytes: int = Field(5_000_000, ge=10_000, description="Most bytes of one bulk request.")

@@ -9,13 +9,43 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from api.cli import ablate, bench, cases, doctor, documents, evaluate, ingest, keys, node, search, serve, setup, status
+from api.cli import (
+    ablate,
+    bench,
+    cases,
+    doctor,
+    documents,
+    evaluate,
+    ingest,
+    keys,
+    node,
+    search,
+    serve,
+    setup,
+    status,
+    tune,
+)
 from api.cli.failures import Exit, check_arguments, exit_status, report, usage_error
 from api.cli.output import prepare_streams, print_line
 from search_config.errors import MafteachError
 
 # Every module adds its commands; their order is the help's.
-MODULES: Final = (node, setup, status, doctor, ingest, documents, search, keys, serve, evaluate, ablate, cases, bench)
+MODULES: Final = (
+    node,
+    setup,
+    status,
+    doctor,
+    ingest,
+    documents,
+    search,
+    keys,
+    serve,
+    evaluate,
+    tune,
+    ablate,
+    cases,
+    bench,
+)
 
 # typer brings click along under another name, depending on its version; this is click's UsageError in all of them.
 UsageError: Final[Any] = typer.BadParameter.__mro__[1]

@@ -56,12 +56,14 @@ def fuse(rule: FusionRule, legs: Mapping[Leg, Sequence[Scored]], weights: Mappin
         weights: of each leg, not negative. A leg of weight 0 is left out as if it had not been asked.
 
     Returns:
-        Every hit of the legs once, by score, then by chunk id: independent of the engine's segments and replicas.
+        Every hit of the legs once: by score, then by its best rank in a leg (a rule may give several hits of a leg
+        nothing, and they keep that leg's order), then by chunk id. Independent of the engine's segments and replicas.
 
     Raises:
         ValueError: a score or weight that is not finite, a negative weight, a chunk twice in a leg.
     """
     totals: dict[str, float] = {}
+    best_rank: dict[str, float] = {}
     for leg in LEG_ORDER:
         hits, weight = legs.get(leg, ()), weights.get(leg, 0.0)
         if not math.isfinite(weight) or weight < 0:
@@ -71,7 +73,10 @@ def fuse(rule: FusionRule, legs: Mapping[Leg, Sequence[Scored]], weights: Mappin
         _check(leg, hits)
         for hit, contribution in zip(hits, rule.contributions(leg, hits), strict=True):
             totals[hit.chunk_id] = totals.get(hit.chunk_id, 0.0) + weight * contribution
-    return [Fused(chunk_id, score) for chunk_id, score in sorted(totals.items(), key=lambda item: (-item[1], item[0]))]
+            rank = math.inf if hit.rank is None else hit.rank
+            best_rank[hit.chunk_id] = min(rank, best_rank.get(hit.chunk_id, math.inf))
+    order = sorted(totals, key=lambda chunk_id: (-totals[chunk_id], best_rank[chunk_id], chunk_id))
+    return [Fused(chunk_id, totals[chunk_id]) for chunk_id in order]
 
 
 def _check(leg: Leg, hits: Sequence[Scored]) -> None:

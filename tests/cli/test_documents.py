@@ -76,7 +76,7 @@ def test_status(cli: Cli) -> None:
     status = json.loads(done.stdout)
     assert status["engine"]["running"] is True
     assert status["model"]["identity"] == status["index"]["model"]
-    assert status["chunking"]["target_characters"] == 512
+    assert status["chunking"]["target_characters"] == 1200
     assert 0 < status["chunking"]["window_tokens"] < status["model"]["window"]
     assert status["documents"]["demo"]["ready"] == 1
     assert "demo\tready\t1" in cli("status").stdout

@@ -8,14 +8,14 @@ from typing import Protocol
 
 import pytest
 
-from query.profile import Profile, load_profile
+from query.profile import Profile
 from query.search import SearchContext
 from search_config.client import Engine
 from search_config.install import install
 from search_config.names import Names
 from search_config.settings import Settings
 from tests.conftest import remove
-from tests.engine.rows import Row, WordEmbedder, write
+from tests.engine.rows import PROFILE, Row, WordEmbedder, write
 
 
 class MakeContext(Protocol):
@@ -46,7 +46,7 @@ def make_context(engine: Engine, settings: Settings) -> Iterator[MakeContext]:
         made.append(Names(prefix=own.index_prefix))
         info = install(engine, own, words.description)
         write(engine, info.index, rows, words)
-        return SearchContext(engine, info, words, profile or load_profile(), own)
+        return SearchContext(engine, info, words, profile or PROFILE, own)
 
     yield make
     for names in made:

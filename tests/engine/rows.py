@@ -12,10 +12,37 @@ from typing import Any
 import numpy as np
 
 from models.base import ModelDescription, Vectors
+from query.profile import Profile
 from search_config.client import Engine
 
 DIM = 64
 MODEL = ModelDescription(name="words", revision="1", dim=DIM, window=64, licence="MIT")
+# Numbers that tests of the machinery count on, whatever the shipped profile is tuned to.
+PROFILE = Profile.model_validate(
+    {
+        "name": "test",
+        "version": 1,
+        "fusion": {"rule": "rrf", "rrf_k": 60},
+        "weights": {
+            "he": {"bm25": 0.3, "knn": 0.7},
+            "en": {"bm25": 0.5, "knn": 0.5},
+            "identifier": {"bm25": 0.9, "knn": 0.1},
+            "other": {"bm25": 0.5, "knn": 0.5},
+        },
+        "bm25": {
+            "content": 1.0,
+            "content.exact": 0.5,
+            "content.english": 0.3,
+            "title": 0.5,
+            "title.exact": 0.2,
+            "title.english": 0.1,
+            "section": 0.5,
+            "section.exact": 0.2,
+            "section.english": 0.1,
+        },
+        "identifier_boost": 3.0,
+    }
+)
 # Rows of one bulk request.
 BATCH = 1000
 

@@ -12,8 +12,8 @@ from models.base import ModelDescription, Vectors
 from query import build
 from query.candidate import Candidate
 from query.filters import tenant_filter
-from query.profile import FusionSpec, Profile, RuleName, load_profile
-from query.request import Filters, Mode, SearchRequest, SearchResult
+from query.profile import FusionSpec, Profile, RuleName
+from query.request import Filters, Language, Mode, SearchRequest, SearchResult
 from query.search import SearchContext, rank, search
 from search_config.client import Engine
 from search_config.errors import (
@@ -27,7 +27,7 @@ from search_config.errors import (
     QueryTooLong,
 )
 from tests.engine.conftest import MakeContext
-from tests.engine.rows import MODEL, Row, WordEmbedder, write
+from tests.engine.rows import MODEL, PROFILE, Row, WordEmbedder, write
 
 SCHOOL = Row(
     "c-school", "ההרשמה בבית הספר נפתחת בחודש ינואר לכל תושבי העיר", document_id="d-school", title="נוהל רישום"
@@ -74,7 +74,7 @@ def test_a_whole_answer(basic: SearchContext) -> None:
     assert (hit.locator.from_, hit.locator.to, hit.locator.page) == (10, 10 + len(SCHOOL.content), 3)
     assert result.language == "he"
     assert result.weights == {"bm25": 0.3, "knn": 0.7}
-    assert result.profile == "default/1"
+    assert result.profile == "test/1"
     assert result.index.model == MODEL.identity
     assert result.total == len(BASIC)
     assert set(result.took_ms) == {"embed", "engine", "fuse", "total"}
@@ -85,6 +85,22 @@ def test_a_whole_answer(basic: SearchContext) -> None:
     assert fused == sorted(fused, reverse=True)  # type: ignore[type-var]
     assert not result.degraded
     assert not result.refused
+
+
+@pytest.mark.parametrize(
+    ("query", "language"),
+    [("מתי נפתחת ההרשמה", "he"), ("costs of the elevators", "en"), ("E-4031", "identifier"), ("学校", "other")],
+)
+def test_weights_follow_the_class_of_the_query(basic: SearchContext, query: str, language: Language) -> None:
+    result = ask(basic, query)
+    assert result.language == language
+    assert result.weights == PROFILE.weights[language]
+
+
+@pytest.mark.parametrize(("size", "candidates"), [(1, 100), (50, 100), (80, 160), (100, 200)])
+def test_candidates_of_each_leg(sharded: dict[int, SearchContext], size: int, candidates: int) -> None:
+    staged = rank(SearchRequest(tenant="a", query="מילה0 מילה1", size=size), sharded[1])
+    assert (len(staged.lexical), len(staged.dense)) == (candidates, candidates)
 
 
 def test_every_hit_shows_the_exact_cosine_distance(basic: SearchContext) -> None:
@@ -489,7 +505,7 @@ def test_our_rrf_is_the_engines_rrf(sharded: dict[int, SearchContext]) -> None:
 
 
 def test_bm25_boosts_come_from_the_profile(basic: SearchContext) -> None:
-    title_only = Profile.model_validate(load_profile().model_dump(mode="json") | {"bm25": {"title": 1}})
+    title_only = Profile.model_validate(PROFILE.model_dump(mode="json") | {"bm25": {"title": 1}})
     result = ask(replace(basic, profile=title_only), "חניה", mode="lexical")
     assert ids(result) == ["c-parking"]
     assert ask(replace(basic, profile=title_only), "תושב", mode="lexical").total == 0

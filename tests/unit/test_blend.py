@@ -87,7 +87,7 @@ def test_a_question_without_a_right_candidate_has_no_rank() -> None:
 def test_the_pool_keeps_the_best_in_their_order() -> None:
     values = np.array([[1.0, 0, 0], [5, 0, 0], [3, 0, 0], [5, 0, 0]])
     table = FeatureTable(names=NAMES, questions=(_question(0, values, np.array([True, False, False, False])),))
-    (left,) = pooled(table, {"bm25": 1.0}, 3).questions
+    (left,) = pooled(table, table.questions, {"bm25": 1.0}, 3)
     assert left.chunk_ids == ("c001", "c002", "c003")
     assert not left.right.any()
 

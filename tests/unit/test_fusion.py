@@ -54,13 +54,17 @@ def order(fused: Sequence[Fused]) -> list[str]:
 
 @every_rule
 @given(legs=legs, weights=weights)
-def test_every_hit_once_by_score_then_id(
+def test_every_hit_once_by_score_then_best_rank_then_id(
     rule: FusionRule, legs: dict[Leg, list[Scored]], weights: dict[Leg, float]
 ) -> None:
     fused = fuse(rule, legs, weights)
     asked = {hit.chunk_id for name in LEGS if weights[name] > 0 for hit in legs[name]}
     assert sorted(order(fused)) == sorted(asked)
-    assert fused == sorted(fused, key=lambda row: (-row.score, row.chunk_id))
+    best: dict[str, float] = {}
+    for name in LEGS:
+        for hit in legs[name] if weights[name] > 0 else ():
+            best[hit.chunk_id] = min(best.get(hit.chunk_id, math.inf), hit.rank or math.inf)
+    assert fused == sorted(fused, key=lambda row: (-row.score, best[row.chunk_id], row.chunk_id))
     assert all(math.isfinite(row.score) and row.score >= 0 for row in fused)
 
 
@@ -88,7 +92,7 @@ def test_an_empty_leg_adds_nothing(rule: FusionRule, leg: list[Scored], name: Le
 
 
 @every_rule
-@given(leg=bm25_legs, name=st.sampled_from(LEGS))
+@given(leg=st.one_of(bm25_legs, knn_legs), name=st.sampled_from(LEGS))
 def test_one_leg_alone_keeps_its_order(rule: FusionRule, leg: list[Scored], name: Leg) -> None:
     assert order(fuse(rule, {name: leg}, {name: 1.0})) == [hit.chunk_id for hit in leg]
 

@@ -34,8 +34,9 @@ def _default() -> dict[str, Any]:
 def test_the_default_suits_any_model() -> None:
     profile = load_profile()
     assert profile.checked_for(_info()) is profile
-    assert profile.label == "default/1"
-    assert profile.weights["he"] == {"bm25": 0.3, "knn": 0.7}
+    assert profile.label.startswith("default/")
+    # An identifier alone leans on the lexical leg, whatever else is tuned.
+    assert profile.weights["identifier"]["bm25"] > max(profile.weights[name]["bm25"] for name in ("he", "en", "other"))
     assert profile.fusion.rrf_k == 60
     assert set(profile.bm25) <= SEARCHED_FIELDS
 

@@ -51,7 +51,7 @@ def _held(pairs: list[tuple[bool, float]]) -> tuple[list[Asked], dict[str, float
 
 
 def test_the_curve_is_monotone() -> None:
-    found = calibrate(_questions(), FEATURES, FIVE_PERCENT)
+    found = calibrate(_questions(), FIVE_PERCENT, FEATURES)
     for before, after in itertools.pairwise(found.curve):
         assert before.threshold <= after.threshold
         assert before.answerable_refused.value <= after.answerable_refused.value
@@ -94,7 +94,7 @@ def test_equal_probabilities_are_never_parted() -> None:
 
 def test_each_question_is_judged_by_what_never_saw_it() -> None:
     asked = _questions()
-    found = calibrate(asked, FEATURES, FIVE_PERCENT)
+    found = calibrate(asked, FIVE_PERCENT, FEATURES)
     for fold, spec in enumerate(found.fold_specs):
         learnt = fit_refusal([question for question in asked if question.fold != fold], FEATURES, FIVE_PERCENT)
         assert spec.features == learnt.features
@@ -106,14 +106,14 @@ def test_each_question_is_judged_by_what_never_saw_it() -> None:
 
 def test_the_probability_is_shown_by_the_score_that_decides() -> None:
     asked = _questions()
-    found = calibrate(asked, FEATURES, FIVE_PERCENT)
+    found = calibrate(asked, FIVE_PERCENT, FEATURES)
     assert found.spec.threshold == chosen_threshold(asked, found.probabilities, FIVE_PERCENT)
     assert found.spec.chosen == point_at(asked, found.probabilities, found.spec.threshold)
     assert found.spec.chosen_by == "--max-lost 0.05"
 
 
 def test_the_worst_and_the_best_are_named() -> None:
-    found = calibrate(_questions(), FEATURES, FIVE_PERCENT)
+    found = calibrate(_questions(), FIVE_PERCENT, FEATURES)
     kept = [value for name, value in found.probabilities.items() if int(name[1:]) % 2 == 0]
     assert found.worst_answerable.answerable
     assert found.probabilities[found.worst_answerable.id] == min(kept)

@@ -1,0 +1,171 @@
+"""Features of the candidates that are reranked, by name: what each part of the search says of a passage, unscaled.
+
+| name | what it is |
+|---|---|
+| `bm25:FIELD` | BM25 of one searched field, without a boost; 0 where no word of the query stands in it |
+| `cosine` | of the query's and the passage's vector |
+| `maxsim` | sum over the query's tokens of the best match among the passage's tokens (`models.late_interaction`) |
+| `maxsim_mean` | the same for each token of the query |
+| `identifier` | share of the query's identifiers that stand in the passage as they are written |
+
+All that the engine must be asked for comes with one `_search`.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.base import TokenCoder, Vectors
+from query import build
+from query.candidate import Candidate
+from query.exactness import held
+from query.language import identifiers
+from query.retrieve import Plan, raise_failure
+from search_config import fields
+from search_config.client import Engine
+
+BM25: Final = "bm25:"
+COSINE: Final = "cosine"
+MAXSIM: Final = "maxsim"
+MAXSIM_MEAN: Final = "maxsim_mean"
+IDENTIFIER: Final = "identifier"
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Features of candidates.
+
+    Attributes:
+        names: of the columns.
+        values: `(candidates, names)` float64, rows in the candidates' order. NaN where a value is not known: the
+            passage was replaced since it was found, or has no token code.
+    """
+
+    names: tuple[str, ...]
+    values: NDArray[np.float64]
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """`(candidates,)` of one feature.
+
+        Raises:
+            ValueError: it is not among the names.
+        """
+        column: NDArray[np.float64] = self.values[:, self.names.index(name)]
+        return column
+
+    def of(self, row: int) -> dict[str, float]:
+        """The known features of one candidate, by name."""
+        return {
+            name: float(value) for name, value in zip(self.names, self.values[row], strict=True) if not np.isnan(value)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTokens:
+    """What MaxSim needs: who compares, and the query's tokens `(tokens, dim)`."""
+
+    coder: TokenCoder
+    tokens: Vectors
+
+
+def bm25_feature(field: str) -> str:
+    """`bm25:content.exact`."""
+    return f"{BM25}{field}"
+
+
+def collect(
+    engine: Engine,
+    plan: Plan,
+    candidates: Sequence[Candidate],
+    searched: Sequence[str],
+    tokens: QueryTokens | None,
+) -> Features:
+    """Read the features of candidates.
+
+    Args:
+        engine: the engine.
+        plan: of the search: its index, query, vector and filters.
+        candidates: any number; none asks for nothing.
+        searched: fields whose BM25 is wanted.
+        tokens: of the query; without them there is no `maxsim`, without a vector in the plan no `cosine`.
+
+    Raises:
+        EngineRejected, EngineOverloaded, EngineUnreachable
+        IndexMismatch: a passage's code was written otherwise than this model writes.
+    """
+    names = [bm25_feature(field) for field in searched]
+    names += [] if plan.vector is None else [COSINE]
+    names += [] if tokens is None else [MAXSIM, MAXSIM_MEAN]
+    names.append(IDENTIFIER)
+    if not candidates:
+        return Features(tuple(names), np.zeros((0, len(names))))
+    rows = _ask(engine, plan, candidates, searched, with_codes=tokens is not None)
+    columns = _scores(candidates, rows, searched)
+    if plan.vector is not None:
+        columns[COSINE] = _cosines(candidates, rows)
+    if tokens is not None:
+        columns[MAXSIM] = tokens.coder.maxsim(tokens.tokens, [_code(rows.get(one.chunk_id)) for one in candidates])
+        columns[MAXSIM_MEAN] = columns[MAXSIM] / max(1, len(tokens.tokens))
+    marks = identifiers(plan.query)
+    columns[IDENTIFIER] = np.array([held(one.passage, marks) / max(1, len(marks)) for one in candidates])
+    return Features(tuple(names), np.stack([columns[name] for name in names], axis=1))
+
+
+def _ask(
+    engine: Engine, plan: Plan, candidates: Sequence[Candidate], searched: Sequence[str], *, with_codes: bool
+) -> dict[str, Mapping[str, Any]]:
+    """The engine's rows by chunk id."""
+    text, _ = build.bounded_text(plan.query, len(searched))
+    body = build.features_body(
+        [one.chunk_id for one in candidates],
+        plan.filters,
+        {bm25_feature(field): {"match": {field: {"query": text}}} for field in searched},
+        # Known of every candidate of the dense leg; asked for only where one is not.
+        plan.vector if any(one.cosine is None for one in candidates) else None,
+        with_codes=with_codes,
+    )
+    # Scores by name are given by `_search` alone: `_msearch` has no parameter for them.
+    answer = engine.search(
+        plan.index,
+        body,
+        include_named_queries_score="true",
+        search_type="dfs_query_then_fetch",
+        allow_partial_search_results="false",
+        preference=plan.header()["preference"],
+    )
+    raise_failure(answer, plan.index)
+    return {row["_id"]: row for row in answer["hits"]["hits"]}
+
+
+def _scores(
+    candidates: Sequence[Candidate], rows: Mapping[str, Mapping[str, Any]], searched: Sequence[str]
+) -> dict[str, NDArray[np.float64]]:
+    columns = {bm25_feature(field): np.full(len(candidates), np.nan) for field in searched}
+    for place, candidate in enumerate(candidates):
+        row = rows.get(candidate.chunk_id)
+        if row is not None:
+            matched = row.get("matched_queries", {})
+            for name, column in columns.items():
+                column[place] = matched.get(name, 0.0)
+    return columns
+
+
+def _cosines(candidates: Sequence[Candidate], rows: Mapping[str, Mapping[str, Any]]) -> NDArray[np.float64]:
+    values = np.full(len(candidates), np.nan)
+    for place, candidate in enumerate(candidates):
+        if candidate.cosine is not None:
+            values[place] = candidate.cosine
+        elif COSINE in (matched := rows.get(candidate.chunk_id, {}).get("matched_queries", {})):
+            values[place] = build.cosine_of(float(matched[COSINE]))
+    return values
+
+
+def _code(row: Mapping[str, Any] | None) -> bytes | None:
+    values = (row or {}).get("fields", {}).get(fields.TOKEN_CODES)
+    return base64.b64decode(values[0]) if values else None
