@@ -53,7 +53,14 @@ class CaseResult(_Part):
 
 
 class KindFigures(_Part):
-    """One kind of cases; `right` is None where none could be judged."""
+    """One kind of cases.
+
+    Attributes:
+        right: None where none could be judged.
+        in_context: a right passage is among those of a context.
+        tempted: the tempting passage stands above the right one, or the right one is not in the context at all.
+        together: one passage holds both.
+    """
 
     cases: int
     right: Estimate | None
@@ -140,7 +147,7 @@ def figures(results: Sequence[CaseResult]) -> KindFigures:
         cases=len(results),
         right=proportion(sum(result.verdict == "right" for result in counted), len(counted)) if counted else None,
         in_context=sum(result.rank is not None for result in results),
-        tempted=sum(result.wrong_rank == 1 and not result.together for result in results),
+        tempted=sum(_tempted(result) for result in results),
         together=sum(result.together for result in results),
     )
 
@@ -164,6 +171,10 @@ def cases_tables(report: CasesReport) -> RenderableType:
             rank = "-" if result.rank is None else str(result.rank)
             failed.add_row(result.id, result.verdict, rank, Text(result.query), Text(result.first))
     return Group(Text(head), table, failed) if failed.row_count else Group(Text(head), table)
+
+
+def _tempted(result: CaseResult) -> bool:
+    return result.wrong_rank is not None and (result.rank is None or result.wrong_rank < result.rank)
 
 
 def _first(passages: Sequence[Span], wanted: Sequence[Span]) -> int | None:

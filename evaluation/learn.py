@@ -20,6 +20,7 @@ from evaluation.folds import Folds, folds_of
 from evaluation.index import BuiltIndex, Progress, built_index
 from evaluation.order import Learnt, learn_order
 from evaluation.refusal import Asked, Calibration, Choice, asked_of, calibrate, can_calibrate
+from evaluation.refusal_report import RefusalReport, refusal_report
 from evaluation.report import Figures
 from evaluation.run import request_of
 from evaluation.significance import PairedTest, mean, proportion
@@ -47,7 +48,7 @@ class Tuned:
         stages: cross-validated figures of `lexical`, `fused` and `blend`.
         tests: each stage against the one before it.
         ablation: the blend without each feature.
-        calibration: None where there are too few out-of-domain questions.
+        refusal: held-out figures; None where there are too few out-of-domain questions.
         warnings: for people.
     """
 
@@ -55,7 +56,7 @@ class Tuned:
     stages: Mapping[str, Figures]
     tests: tuple[PairedTest, ...]
     ablation: tuple[Ablated, ...]
-    calibration: Calibration | None
+    refusal: RefusalReport | None
     warnings: tuple[str, ...]
 
 
@@ -131,7 +132,7 @@ def tune(
             for test in rank_tests(learnt.ranks[after], learnt.ranks[before], (after, before))
         ),
         ablation=learnt.ablation,
-        calibration=calibration,
+        refusal=None if calibration is None else _report(calibration),
         warnings=tuple(_warnings(len(table.questions), learnt, calibration)),
     )
 
@@ -225,6 +226,10 @@ def _identity(sources: Sequence[_Source], folds: Folds) -> DataIdentity:
         documents=dict(folds.documents),
         queries=dict(folds.queries),
     )
+
+
+def _report(found: Calibration) -> RefusalReport:
+    return refusal_report([(one, found.fold_specs[one.fold]) for one in found.asked], found.spec)
 
 
 def _figures(ranks: Mapping[str, float]) -> Figures:

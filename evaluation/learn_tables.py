@@ -10,8 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evaluation.learn import Tuned
-from evaluation.refusal import Calibration
-from evaluation.tables import curve_table, stage_table, test_table
+from evaluation.tables import refusal_tables, stage_table, test_table
 from query.profile import Profile
 
 # Weights that are so small, against the largest part of a score, are noise to a reader.
@@ -30,8 +29,8 @@ def tuned_tables(tuned: Tuned) -> RenderableType:
     if tuned.ablation:
         parts.append(Text("The blend without each feature, against all of them:"))
         parts.append(test_table(test for row in tuned.ablation for test in row.tests))
-    if tuned.calibration is not None:
-        parts += calibration_tables(tuned.calibration)
+    if tuned.refusal is not None:
+        parts += refusal_tables(tuned.refusal)
     return Group(*parts)
 
 
@@ -58,22 +57,3 @@ def _listed(weights: Mapping[str, float]) -> str:
     """The heaviest first."""
     ordered = sorted(weights.items(), key=lambda item: -abs(item[1]))
     return ", ".join(f"{name} {weight:.{SHOWN_DIGITS}g}" for name, weight in ordered if weight)
-
-
-def calibration_tables(found: Calibration) -> list[RenderableType]:
-    """The curve, the chosen point by group, and the two questions to look at."""
-    spec = found.spec
-    chosen = {f"chosen ({spec.chosen_by})": found.held_out}
-    return [
-        curve_table(
-            "Refusal: the whole curve, held-out probabilities",
-            ((f"{point.threshold:.3f}", point) for point in found.curve),
-        ),
-        curve_table("At the chosen threshold", (chosen | dict(found.by_group)).items()),
-        Text(
-            f"worst answerable question: {found.worst_answerable.query} "
-            f"({found.probabilities[found.worst_answerable.id]:.3f})\n"
-            f"best out-of-domain question: {found.best_out_of_domain.query} "
-            f"({found.probabilities[found.best_out_of_domain.id]:.3f})"
-        ),
-    ]

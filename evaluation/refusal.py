@@ -85,22 +85,12 @@ class Calibration:
         spec: learnt on everything, with the chosen threshold.
         fold_specs: learnt without each fold, with a threshold chosen without it.
         probabilities: held out, by question id.
-        curve: over all questions.
-        by_group: `near`, `far`, and lengths, at the chosen threshold; groups without a question are absent.
-        worst_answerable: the answerable question with the least probability.
-        best_out_of_domain: the other one with the greatest.
-        held_out: figures with each fold under its own threshold: what `evaluate` finds again.
     """
 
     asked: tuple[Asked, ...]
     spec: RefusalSpec
     fold_specs: tuple[RefusalSpec, ...]
     probabilities: Mapping[str, float]
-    curve: tuple[CurvePoint, ...]
-    by_group: Mapping[str, CurvePoint]
-    worst_answerable: Asked
-    best_out_of_domain: Asked
-    held_out: CurvePoint
 
 
 def asked_of(
@@ -158,22 +148,11 @@ def calibrate(asked: Sequence[Asked], choice: Choice, features: Sequence[str] | 
     )
     threshold = chosen_threshold(asked, probabilities, choice)
     point = point_at(asked, probabilities, threshold)
-    whole = fit_refusal(asked, features, choice)
-    answerable = [question for question in asked if question.answerable]
-    others = [question for question in asked if not question.answerable]
-    own = {question.id: fold_specs[question.fold].threshold for question in asked}
     return Calibration(
         asked=tuple(asked),
-        spec=whole.model_copy(update={"threshold": threshold, "chosen": point}),
+        spec=fit_refusal(asked, features, choice).model_copy(update={"threshold": threshold, "chosen": point}),
         fold_specs=fold_specs,
         probabilities=probabilities,
-        curve=curve(asked, probabilities),
-        by_group={
-            name: point_at(group, probabilities, threshold) for name, group in groups(asked).items() if len(group)
-        },
-        worst_answerable=min(answerable, key=lambda question: probabilities[question.id]),
-        best_out_of_domain=max(others, key=lambda question: probabilities[question.id]),
-        held_out=point_of(asked, {question: probabilities[question] < own[question] for question in own}, threshold),
     )
 
 

@@ -60,8 +60,8 @@ def head(report: Report) -> RenderableType:
 def held_out_line(report: Report) -> str:
     """Which figures are cross-validated."""
     return (
-        f"cross-validated: the profile was learnt from {report.held_out_questions} of these questions; each was measured "
-        "with weights that never saw its document"
+        f"cross-validated: the profile was learnt from {report.held_out_questions} of these questions; each was "
+        "measured with weights that never saw its document"
     )
 
 

@@ -24,8 +24,8 @@ IDENTIFIER_PATTERNS: Final[dict[str, re.Pattern[str]]] = {
     "file name": re.compile(rf"[\w.()-]*\w\.(?:{_FILE_ENDINGS})", re.IGNORECASE),
     # v2.3.1, 10.0.3, 192.168.0.1: three parts, or two behind a v (2.5 alone is a number)
     "version": re.compile(r"[vV]\d+(?:\.\d+)*(?:[-+][\w.]+)?|\d+(?:\.\d+){2,}(?:[-+][\w.]+)?", re.ASCII),
-    # 123-45-67, 03-5551234, 12/345: digits joined by marks
-    "number with marks": re.compile(r"\d+(?:[-/]\d+)+"),
+    # 123-45-67, 03-5551234, 12/345: digits joined by marks; 2024/318-ב: a Hebrew letter may end it
+    "number with marks": re.compile("\\d+(?:[-/]\\d+)+(?:-[\u05d0-\u05ea])?"),
     # 2044317: five digits or more are a number of something (an account, a file), four may be a year
     "long number": re.compile(r"\d{5,}"),
     # E-4031, SKU-77/4, ISO-27001, A12, INV2024-0031: Latin letters and digits in one token

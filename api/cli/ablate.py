@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -11,7 +11,9 @@ from api.cli.context import opened
 from api.cli.output import write_json
 from api.cli.progress import progress_bar
 from search_config.errors import InvalidRequest
-from search_config.settings import ChunkingStrategy
+
+if TYPE_CHECKING:
+    from search_config.settings import ChunkingStrategy
 
 MIN_TARGET, MAX_TARGET = 64, 20_000
 
@@ -75,6 +77,8 @@ def ablate(
 
 
 def _strategies(text: str) -> tuple[ChunkingStrategy, ...]:
+    from search_config.settings import ChunkingStrategy
+
     known: dict[str, ChunkingStrategy] = {name: name for name in get_args(ChunkingStrategy)}
     parts = [part.strip().upper() for part in text.split(",")]
     if not set(parts) <= known.keys():

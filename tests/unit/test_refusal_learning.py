@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from evaluation.refusal import (
     groups,
     point_at,
 )
+from evaluation.refusal_report import refusal_report
 from evaluation.tuning import FOLDS
 
 FIVE_PERCENT = Choice("max-lost", 0.05)
@@ -52,11 +54,12 @@ def _held(pairs: list[tuple[bool, float]]) -> tuple[list[Asked], dict[str, float
 
 def test_the_curve_is_monotone() -> None:
     found = calibrate(_questions(), FIVE_PERCENT, FEATURES)
-    for before, after in itertools.pairwise(found.curve):
+    points = curve(found.asked, found.probabilities)
+    for before, after in itertools.pairwise(points):
         assert before.threshold <= after.threshold
         assert before.answerable_refused.value <= after.answerable_refused.value
         assert before.out_of_domain_answered.value >= after.out_of_domain_answered.value
-    assert found.curve[0].answerable_refused.value == 0.0
+    assert points[0].answerable_refused.value == 0.0
 
 
 def test_max_lost_loses_as_much_as_it_may_and_no_more() -> None:
@@ -101,7 +104,8 @@ def test_each_question_is_judged_by_what_never_saw_it() -> None:
         for question in asked:
             if question.fold == fold:
                 assert found.probabilities[question.id] == spec.probability(question.features)
-    assert found.held_out.answerable_refused.value == pytest.approx(0.05, abs=0.03)
+    report = refusal_report([(one, found.fold_specs[one.fold]) for one in found.asked], found.spec)
+    assert report.answerable_refused.value == pytest.approx(0.05, abs=0.03)
 
 
 def test_the_probability_is_shown_by_the_score_that_decides() -> None:
@@ -113,11 +117,21 @@ def test_the_probability_is_shown_by_the_score_that_decides() -> None:
 
 
 def test_the_worst_and_the_best_are_named() -> None:
-    found = calibrate(_questions(), FIVE_PERCENT, FEATURES)
-    kept = [value for name, value in found.probabilities.items() if int(name[1:]) % 2 == 0]
-    assert found.worst_answerable.answerable
-    assert found.probabilities[found.worst_answerable.id] == min(kept)
-    assert not found.best_out_of_domain.answerable
+    asked = [_asked(0, True, 1.0), _asked(1, True, -1.0), _asked(2, False, -2.0), _asked(3, False, 2.0)]
+    spec = fit_refusal(_questions(), FEATURES, FIVE_PERCENT)
+    report = refusal_report([(one, spec) for one in asked], spec)
+    assert report.worst_answerable is not None
+    assert report.best_out_of_domain is not None
+    assert report.worst_answerable.query == "question 1"
+    assert report.best_out_of_domain.query == "question 3"
+
+
+def test_a_class_without_a_threshold_is_never_refused() -> None:
+    asked = replace(_asked(0, True, -100.0), language="en")
+    spec = fit_refusal(_questions(), FEATURES, FIVE_PERCENT)
+    assert spec.languages == ("he",)
+    report = refusal_report([(asked, spec), (_asked(1, True, -100.0), spec)], spec)
+    assert report.answerable_refused.value == 0.5
 
 
 def test_more_of_one_kind_does_not_move_the_probability() -> None:
