@@ -168,7 +168,7 @@ def _ask(sources: Sequence[_Source], profile: Profile, folds: Folds, parts: _Par
         for place, question in enumerate(questions, start=1):
             fold = _fold(folds, question, source.dataset)
             ranking = rank(request_of(question), contexts[fold])
-            features = refusal_features(parts.engine, ranking.plan, ranking.deciding)
+            features = refusal_features(parts.engine, ranking)
             asked.append(asked_of(question, ranking.language, features, fold=fold, prefix=f"{number}/"))
             parts.progress(place, len(questions), "refusal")
     return asked

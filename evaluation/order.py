@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from evaluation.blend import Ablated, ablate_features, cross_validate_blend, pooled, ranks_under
-from evaluation.features import COSINE, Candidates, FeatureTable
+from evaluation.features import Candidates, FeatureTable
 from evaluation.index import Progress
 from evaluation.tuning import (
     BOOSTS,
@@ -24,6 +24,7 @@ from evaluation.tuning import (
     fit,
     objective_of,
 )
+from query.features import BM25, COSINE
 from query.profile import FusionSpec, Profile
 from query.profile_parts import Blend, FoldWeights
 from query.request import Language, Leg
@@ -33,8 +34,6 @@ from search_config import fields
 LEAST_OF_A_CLASS: Final = 30
 # Decimals that are written: finer ones change no order.
 DECIMALS: Final = 4
-# How columns of fields may be called beside the field's own name.
-FIELD_PREFIX: Final = "bm25:"
 STEPS: Final = 4
 LEARNING: Final = "learning"
 
@@ -118,7 +117,7 @@ def learn_order(table: FeatureTable, fold_of: FoldOf, base: Profile, progress: P
 
 def field_of(column: str) -> str:
     """The searched field behind a column's name."""
-    return column.removeprefix(FIELD_PREFIX)
+    return column.removeprefix(BM25)
 
 
 def _fuse(table: FeatureTable, lexical: CrossValidated, fold_of: FoldOf, base: Profile) -> _Fused:

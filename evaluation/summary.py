@@ -19,7 +19,7 @@ from query.profile import Profile
 from query.search import StagedRanking
 
 # The stage that `search` answers with.
-SHIPPED: Final = "fused"
+SHIPPED: Final = "reranked"
 # The legs' overlap is reported among this many: what a first page and the one after it show.
 FOUND_BY_CUTOFF: Final = 20
 EXAMPLES_SHOWN: Final = 3
@@ -45,6 +45,7 @@ def stages_of(ranking: StagedRanking) -> dict[str, tuple[Candidate, ...]]:
         "lexical": ranking.lexical,
         "dense": ranking.dense,
         "fused": ranking.fused,
+        "reranked": ranking.reranked,
         "diversified": ranking.diversified,
     }
 
@@ -194,7 +195,7 @@ def _ranks(
 
 def _tests(stages: Mapping[str, StageFigures]) -> Iterator[PairedTest]:
     """Each stage against the one before it in the flow, and the shipped one against each leg."""
-    pairs = [("lexical", "dense"), (SHIPPED, "lexical"), (SHIPPED, "dense")]
+    pairs = [("lexical", "dense"), (SHIPPED, "fused"), (SHIPPED, "lexical"), (SHIPPED, "dense")]
     for a, b in pairs:
         for metric in COMPARED:
             if metric in stages[a].by_question:

@@ -1,30 +1,41 @@
 """What the words of a query find: how rare each is among the passages that may answer, and which top passages hold it.
 
-Rarity is counted among the rows that pass the filters, so that another tenant's documents decide nothing.
+Rarity is counted among the rows that pass the filters, so that another tenant's documents decide nothing. Which words
+stand together in one sentence of the first passage is told by the engine's own analysis of it.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Final
 
 from query import build
+from query.candidate import Candidate, Passage
 from query.filters import Clause
 from query.retrieve import Plan, raise_failure
 from search_config import fields
 from search_config.client import Engine
-from search_config.hebrew import QUERY_FUNCTION_WORDS
+from search_config.hebrew import INFLECTED_ANALYZER, QUERY_FUNCTION_WORDS
 
 # Words of a query that are looked up one by one; a question that is longer is told by these.
 MAX_WORDS: Final = 32
+# Characters of the first passage that are analysed: the engine gives 10,000 terms at most, several for a word.
+MAX_ANALYSED: Final = 8_000
 # Marks of the sentence around a word.
 EDGES: Final = " \t.,;:!?\"'()[]{}<>*|\u05f3\u05f4\u2018\u2019\u201c\u201d\u201e-\u2013\u2014"
 # A word is held where its inflected form, its English stem or the word as it is written stands in the text.
 LOOSE: Final = (fields.INFLECTED, fields.ENGLISH)
 STRICT: Final = (fields.EXACT,)
 TEXTS: Final = (fields.TITLE, fields.SECTION, fields.CONTENT)
+# A full stop and the like before a blank, or the end of a line.
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+# The last character that one UTF-16 unit holds.
+LAST_NARROW: Final = "\uffff"
 _FUNCTION_WORDS: Final = frozenset(QUERY_FUNCTION_WORDS)
 
 
@@ -49,11 +60,15 @@ class Evidence:
     Attributes:
         loosely: by chunk id, the places (in `words`) of the words held in any inflection.
         exactly: the same, as they are written.
+        title: the words that the first passage's title holds.
+        sentences: the words that each sentence of the first passage holds.
     """
 
     words: tuple[Word, ...]
-    loosely: Mapping[str, frozenset[int]]
-    exactly: Mapping[str, frozenset[int]]
+    loosely: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    exactly: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    title: frozenset[int] = frozenset()
+    sentences: tuple[frozenset[int], ...] = ()
 
 
 def content_words(query: str) -> tuple[str, ...]:
@@ -68,18 +83,19 @@ def rarity(holding: int, passages: int) -> float:
     return math.log(1.0 + (passages - holding + 0.5) / (holding + 0.5))
 
 
-def evidence(engine: Engine, plan: Plan, chunk_ids: Sequence[str]) -> Evidence:
-    """Look the content words up, in one `_msearch`.
+def evidence(engine: Engine, plan: Plan, top: Sequence[Candidate]) -> Evidence:
+    """Look the content words up: one `_msearch`, and one analysis of the first passage.
 
     Args:
         engine: the engine.
         plan: of the search: its index, query and filters.
-        chunk_ids: the top passages.
+        top: the first passages, best first; may be empty.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
     words = content_words(plan.query)
+    chunk_ids = [candidate.chunk_id for candidate in top]
     bodies = [_held_body(words, chunk_ids, plan.filters), _count_body(plan.filters)]
     bodies += [_count_body([*plan.filters, holds(word, (*LOOSE, *STRICT))]) for word in words]
     answers = engine.msearch([(plan.header(), body) for body in bodies])
@@ -96,7 +112,44 @@ def evidence(engine: Engine, plan: Plan, chunk_ids: Sequence[str]) -> Evidence:
     for word, count in zip(words, counts, strict=True):
         holding = int(count["hits"]["total"]["value"])
         found.append(Word(text=word, rarity=rarity(holding, max(passages, holding)), known=holding > 0))
-    return Evidence(words=tuple(found), loosely=loosely, exactly=exactly)
+    title, *sentences = _places(engine, plan.index, words, top[0].passage) if top else [frozenset[int]()]
+    return Evidence(words=tuple(found), loosely=loosely, exactly=exactly, title=title, sentences=tuple(sentences))
+
+
+def sentences_of(text: str) -> list[str]:
+    """Sentences and lines of a text, each with something in it."""
+    return [part for part in _SENTENCE_END.split(text) if part.strip()]
+
+
+def _places(engine: Engine, index: str, words: Sequence[str], passage: Passage) -> list[frozenset[int]]:
+    """Which words the title, and each sentence, holds: by the terms that the index's own analyzer gives them."""
+    parts = [passage.title, *sentences_of(passage.content[:MAX_ANALYSED])]
+    terms = _terms(engine, index, [*words, *parts])
+    asked, found = terms[: len(words)], terms[len(words) :]
+    return [frozenset(place for place, own in enumerate(asked) if own & part) for part in found]
+
+
+def _terms(engine: Engine, index: str, texts: Sequence[str]) -> list[set[str]]:
+    """The terms of each text, from one call."""
+    # The engine joins the texts of one call; a line break parts words for every analyzer, and offsets tell them apart.
+    joined = "\n".join(texts)
+    answer = engine.request("POST", f"/{index}/_analyze", body={"analyzer": INFLECTED_ANALYZER, "text": joined})
+    ends = list(accumulate(len(text) + 1 for text in texts))
+    terms: list[set[str]] = [set() for _ in texts]
+    # Offsets count UTF-16 units; a text with a character beyond them has its own count.
+    wide = _code_points(joined) if max(joined, default="") > LAST_NARROW else None
+    for token in answer["tokens"]:
+        offset = token["start_offset"] if wide is None else wide[token["start_offset"]]
+        terms[bisect_right(ends, offset)].add(token["token"])
+    return terms
+
+
+def _code_points(text: str) -> list[int]:
+    """The code point at each UTF-16 unit."""
+    places = []
+    for place, character in enumerate(text):
+        places += [place] * (1 if character <= LAST_NARROW else 2)
+    return places
 
 
 def holds(word: str, analyses: Sequence[str]) -> Clause:

@@ -4,18 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Protocol
 
 from query.candidate import Candidate
 from query.evidence import evidence
+from query.features import COSINE, Features
 from query.profile import Profile
-from query.refusal import COSINE, TOP, Decision, Judged, decide, features_of
+from query.refusal import TOP, Decision, Judged, decide, features_of
 from query.request import Degraded, Language
+from query.reranking import POOL
 from query.retrieve import Plan
 from search_config.client import Engine
 
-# Candidates among which the first must stand out: those that are reranked.
-POOL: Final = 50
+
+class Ranking(Protocol):
+    """What is judged: `query.search.StagedRanking`."""
+
+    @property
+    def language(self) -> Language: ...
+    @property
+    def plan(self) -> Plan: ...
+    @property
+    def fused(self) -> tuple[Candidate, ...]: ...
+    @property
+    def reranked(self) -> tuple[Candidate, ...]: ...
+    @property
+    def features(self) -> Features: ...
+    @property
+    def degraded(self) -> Sequence[Degraded]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +51,8 @@ class Judgement:
         return self.decision.reason if self.decision is not None and self.decision.refused else None
 
 
-def judge(
-    engine: Engine,
-    plan: Plan,
-    candidates: Sequence[Candidate],
-    profile: Profile,
-    *,
-    language: Language,
-    degraded: Sequence[Degraded],
-) -> Judgement:
+def judge(engine: Engine, ranking: Ranking, profile: Profile) -> Judgement:
     """Decide, where the profile is calibrated for this kind of search.
-
-    Args:
-        engine: the engine.
-        plan: of the search.
-        candidates: in the deciding order, best first.
-        profile: with or without a refusal.
-        language: class of the query.
-        degraded: legs that failed: their scores are missing, and the threshold is of all of them.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
@@ -60,31 +60,38 @@ def judge(
     spec = profile.refusal
     if spec is None:
         return Judgement(note=f"uncalibrated: the profile {profile.label} has no threshold of refusal.")
-    if language not in spec.languages:
+    if ranking.language not in spec.languages:
         return Judgement(
-            note=f"uncalibrated: the threshold of the profile {profile.label} is not for queries of class {language}."
+            note=f"uncalibrated: the threshold of the profile {profile.label} is not for queries of class "
+            f"{ranking.language}."
         )
-    if degraded or plan.lexical is None or plan.vector is None:
+    # A missing leg's scores are missing from what the threshold was learnt on.
+    if ranking.degraded or ranking.plan.lexical is None or ranking.plan.vector is None:
         return Judgement(note="uncalibrated: the threshold of refusal is for searches with both legs.")
-    features = refusal_features(engine, plan, candidates)
+    features = refusal_features(engine, ranking)
     missing = sorted(spec.features.keys() - features.keys())
     if missing:
         return Judgement(note=f"uncalibrated: the index lacks what {', '.join(missing)} needs.")
     return Judgement(decision=decide(spec, features, profile.label))
 
 
-def refusal_features(engine: Engine, plan: Plan, candidates: Sequence[Candidate]) -> dict[str, float]:
-    """Features of one search, by name (`query.refusal.features_of`).
+def refusal_features(engine: Engine, ranking: Ranking) -> dict[str, float]:
+    """Features of one search, by name (`query.refusal.features_of`), by the scores that the order was made with.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
-    pool = [_judged(candidate) for candidate in candidates[:POOL]]
-    return features_of(pool, evidence(engine, plan, [judged.chunk_id for judged in pool[:TOP]]))
+    rows = {
+        candidate.chunk_id: ranking.features.of(row)
+        for row, candidate in enumerate(ranking.fused[: len(ranking.features.values)])
+    }
+    pool = [_judged(candidate, rows.get(candidate.chunk_id, {})) for candidate in ranking.reranked[:POOL]]
+    # Passages that hold an identifier stand before better scored ones; the first one is judged, whatever its score.
+    return features_of(pool, evidence(engine, ranking.plan, ranking.reranked[:TOP]))
 
 
-def _judged(candidate: Candidate) -> Judged:
+def _judged(candidate: Candidate, features: dict[str, float]) -> Judged:
     scores = candidate.scores
     score = next((value for value in (scores.rerank, scores.fused) if value is not None), 0.0)
-    features = {} if candidate.cosine is None else {COSINE: candidate.cosine}
-    return Judged(candidate.chunk_id, score, features)
+    known = {} if candidate.cosine is None else {COSINE: candidate.cosine}
+    return Judged(candidate.chunk_id, score, known | features)

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from query.evidence import Evidence
+from query.features import COSINE, MAXSIM_MEAN
 from query.profile_parts import RefusalSpec
 
 # Passages that an answer is usually written from.
 TOP: Final = 5
 # Rare words count more than in proportion: a question is told by the one or two that name its subject.
 RARITY_POWER: Final = 2.0
-COSINE: Final = "cosine"
-MAXSIM_MEAN: Final = "maxsim_mean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +91,18 @@ def features_of(pool: Sequence[Judged], found: Evidence) -> dict[str, float]:
     top = [judged.chunk_id for judged in pool[:TOP]]
     loosely, exactly = found.loosely.get(first, frozenset()), found.exactly.get(first, frozenset())
     together = frozenset[int]().union(*(found.loosely.get(chunk, frozenset()) for chunk in top))
+    next_best = statistics.fmean(scores[1 : TOP + 1]) if len(scores) > 1 else (scores[0] if scores else 0.0)
     values = {
         "lift_by_rarity": _ratio(lift, mass),
         "lift_by_word": _ratio(lift, words),
+        "lift_over_next": _ratio(scores[0] - next_best if scores else 0.0, mass),
         "margin_by_word": _ratio(margin, words),
         "coverage": _coverage(found, loosely),
         "coverage_of_rare": _coverage(found, loosely, RARITY_POWER),
         "coverage_exact": _coverage(found, exactly, RARITY_POWER),
         "coverage_together": _coverage(found, together),
+        "coverage_by_sentence": max((_coverage(found, one | found.title) for one in found.sentences), default=0.0),
+        "coverage_by_title": _coverage(found, found.title),
         "unknown": _coverage_of(found, [not word.known for word in found.words]),
         "marks_missing": _ratio(
             sum(_has_mark(word.text) for place, word in enumerate(found.words) if place not in exactly), words
@@ -110,7 +113,7 @@ def features_of(pool: Sequence[Judged], found: Evidence) -> dict[str, float]:
 
 
 def _similarity(pool: Sequence[Judged], name: str) -> dict[str, float]:
-    """The first passage's value, the greatest, and how far the first stands above the middle of the pool."""
+    """The first passage's value, the greatest, the first one's rank by it, and how far it stands above the middle."""
     values = [judged.features[name] for judged in pool if name in judged.features]
     if not values and name != COSINE:
         return {}
@@ -118,6 +121,7 @@ def _similarity(pool: Sequence[Judged], name: str) -> dict[str, float]:
     return {
         name: first,
         f"{name}_best": max(values, default=0.0),
+        f"{name}_rank": math.log(1 + sum(value > first for value in values)),
         f"{name}_lift": first - statistics.median(values) if values else 0.0,
     }
 

@@ -104,11 +104,6 @@ class StagedRanking:
     notes: tuple[str, ...]
     took_ms: Mapping[str, float]
 
-    @property
-    def deciding(self) -> tuple[Candidate, ...]:
-        """The stage whose scores decide on a refusal."""
-        return self.fused
-
 
 class _Clock:
     """Milliseconds by stage; a stage that runs twice adds up."""
@@ -138,14 +133,7 @@ def search(request: SearchRequest, context: SearchContext) -> SearchResult:
     with clock.stage("total"):
         ranking = rank(request, context)
         with clock.stage("refusal"):
-            judgement = judge(
-                context.engine,
-                ranking.plan,
-                ranking.deciding,
-                context.profile,
-                language=ranking.language,
-                degraded=ranking.degraded,
-            )
+            judgement = judge(context.engine, ranking, context.profile)
         rows = group_by_document(ranking.diversified) if request.group else ranking.diversified
         page = rows[: request.size]
         with clock.stage("engine"):

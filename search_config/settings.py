@@ -76,6 +76,9 @@ class Settings(BaseSettings):
 
     # Query
     max_query_chars: int = Field(2_000, ge=1, description="Longest query, in characters.")
+    profile: Path | None = Field(
+        None, description="Profile of searches (docs/tuning.md); unset, the one that ships with the package."
+    )
 
     # Service
     host: str = Field("127.0.0.1", description="Address that `mafteach serve` listens on.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from api.cli.context import opened
-from api.cli.output import write_json
+from api.cli.output import print_report, write_json
 from api.cli.progress import progress_bar
 from search_config.errors import InvalidRequest
 
@@ -42,8 +42,6 @@ def ablate(
     ] = None,
 ) -> None:
     """Compare the six chunking strategies at several lengths, at equal k and at equal characters returned."""
-    from rich.console import Console
-
     from evaluation.ablation import ablate as run
     from evaluation.ablation_tables import ablation_tables
     from evaluation.dataset import load_dataset
@@ -71,7 +69,7 @@ def ablate(
                 strategies=wanted,
                 targets=lengths,
             )
-    Console().print(ablation_tables(ablation))
+    print_report(ablation_tables(ablation))
     if json_file:
         write_json(json_file, ablation.model_dump(mode="json"))
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from api.cli.context import opened
-from api.cli.output import write_json
+from api.cli.output import print_report, write_json
 from api.cli.progress import progress_bar
 
 
@@ -33,8 +33,6 @@ def cases(
     Negation, identifiers that differ by a digit, one name for two things, words that stand verbatim without an
     answer. Right is what stands first, or a refusal where nothing answers.
     """
-    from rich.console import Console
-
     from evaluation.cases import load_cases
     from evaluation.cases_run import cases_tables, run_cases
     from models.cache import CachedEmbedder
@@ -52,6 +50,6 @@ def cases(
                 profile=loaded_profile,
                 progress=progress,
             )
-    Console().print(cases_tables(report))
+    print_report(cases_tables(report))
     if json_file:
         write_json(json_file, report.model_dump(mode="json"))

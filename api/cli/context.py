@@ -126,7 +126,7 @@ class Runtime:
         from query.profile import load_profile
         from query.search import SearchContext
 
-        profile = load_profile().checked_for(self.info)
+        profile = load_profile(self.settings.profile).checked_for(self.info)
         return SearchContext(self.engine, self.info, self.embedder, profile, self.settings)
 
     @cached_property

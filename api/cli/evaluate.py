@@ -9,7 +9,7 @@ import typer
 
 from api.cli.context import opened
 from api.cli.failures import Exit
-from api.cli.output import print_line, write_json
+from api.cli.output import print_line, print_report, write_json
 from api.cli.progress import progress_bar
 from search_config.errors import InvalidRequest
 
@@ -54,8 +54,6 @@ def evaluate(
     The documents go into an index of their own, which is removed again; embeddings are kept in the cache folder, so
     that a second run is fast.
     """
-    from rich.console import Console
-
     from evaluation.dataset import load_dataset
     from evaluation.report import compare, read_report
     from evaluation.run import evaluate as run
@@ -82,8 +80,7 @@ def evaluate(
                 cutoffs=wanted,
             )
     report = evaluation.report
-    console = Console()
-    console.print(report_tables(report))
+    print_report(report_tables(report))
     if json_file:
         write_json(json_file, report.model_dump(mode="json"))
     if trec:
@@ -98,7 +95,7 @@ def evaluate(
             print_line(f"plot: {path}")
     if old:
         tests = compare(report, old)
-        console.print(test_table(tests))
+        print_report(test_table(tests))
         if any(test.distinguishable and test.losses > test.wins for test in tests):
             print_line(f"Significantly worse than {against}.")
             raise typer.Exit(Exit.FAILED)

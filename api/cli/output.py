@@ -8,11 +8,14 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from search_config.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 TenantOption = Annotated[
@@ -21,6 +24,9 @@ TenantOption = Annotated[
 
 # Control characters move the cursor or change colours, and a document may hold any; they are shown as a blank.
 CONTROLS: Final = dict.fromkeys((*range(0x00, 0x20), *range(0x7F, 0xA0)), " ")
+
+# Columns of a report that is not on a terminal: the widest table, the stages with seven figures, has about 150.
+REPORT_WIDTH: Final = 180
 
 Say = Callable[[str], None]
 
@@ -88,6 +94,13 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     for row in cleaned:
         table.add_row(*(Text(cell) for cell in row))
     Console().print(table)
+
+
+def print_report(report: RenderableType) -> None:
+    """A long report of tables; in a file or a pipe as wide as it needs, not as a terminal would be."""
+    from rich.console import Console
+
+    Console(width=None if sys.stdout.isatty() else REPORT_WIDTH).print(report)
 
 
 def print_pairs(pairs: Iterable[tuple[str, object]]) -> None:

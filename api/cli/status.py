@@ -35,11 +35,15 @@ def status(as_json: JsonFlag = False) -> None:
 
 
 def _gather(runtime: Runtime) -> dict[str, Any]:
+    from query.drift import corpus_of, drift
+    from query.profile import load_profile
     from query.tenants import known_tenants
 
+    profile = load_profile(runtime.settings.profile)
     settings, model = runtime.settings, runtime.embedder.description
     engine = _engine(runtime)
     index, documents, mismatch = None, {}, None
+    changed: tuple[str, ...] = ()
     if engine["running"]:
         try:
             info = runtime.info
@@ -53,6 +57,7 @@ def _gather(runtime: Runtime) -> dict[str, Any]:
                 tenant: {str(state): count for state, count in runtime.registry.summary(tenant).by_state.items()}
                 for tenant in known_tenants(runtime.engine, runtime.names)
             }
+            changed = drift(profile, corpus_of(runtime.engine, info))
         except IndexMissing:
             index = None
         except IndexMismatch as error:
@@ -67,6 +72,7 @@ def _gather(runtime: Runtime) -> dict[str, Any]:
             "window_tokens": runtime.embedder.passage_window,
         },
         "index": index,
+        "profile": {"name": profile.label, "changed_since": list(changed)},
         "mismatch": mismatch,
         "documents": documents,
     }
@@ -104,6 +110,7 @@ def _print(found: dict[str, Any]) -> None:
         [
             ("engine", f"{kind} at {engine['url']}, {state}"),
             ("index", _index(found)),
+            ("profile", found["profile"]["name"]),
             ("model", f"{model['identity']}, window {model['window']} tokens"),
             (
                 "chunks",
@@ -112,6 +119,8 @@ def _print(found: dict[str, Any]) -> None:
             ),
         ]
     )
+    for change in found["profile"]["changed_since"]:
+        print_line(f"Warning: {change}")
     if found["documents"]:
         print_line()
         rows = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from api.cli.context import opened
-from api.cli.output import print_line, say, write_json
+from api.cli.output import print_line, print_report, say, write_json
 from api.cli.progress import progress_bar
 from search_config.errors import InvalidRequest
 
@@ -69,8 +69,6 @@ def tune(
 
     The documents go into indices of their own, which are removed again. Under 200 labelled questions it warns.
     """
-    from rich.console import Console
-
     from evaluation.dataset import load_dataset
     from evaluation.learn import tune as run
     from evaluation.learn_tables import tuned_tables
@@ -93,7 +91,7 @@ def tune(
                 progress=progress,
             )
     write_json(out, tuned.profile.model_dump(mode="json", exclude_none=True))
-    Console().print(tuned_tables(tuned))
+    print_report(tuned_tables(tuned))
     for warning in tuned.warnings:
         say(f"Warning: {warning}")
     if plots and tuned.refusal is not None:

@@ -10,6 +10,7 @@ import pytest
 
 from search_config.client import Engine
 from search_config.names import Names
+from search_config.settings import Settings
 from tests.cli.conftest import PARKING, Cli
 from tests.cli.test_search import error_of
 from tests.conftest import remove
@@ -70,7 +71,7 @@ def test_keys(cli: Cli) -> None:
     error_of(cli("keys", "list", "--tenant", "nobody", "--json"), 2, "unknown_tenant")
 
 
-def test_status(cli: Cli) -> None:
+def test_status(cli: Cli, settings: Settings) -> None:
     done = cli("status", "--json")
     assert done.returncode == 0, done.stderr
     status = json.loads(done.stdout)

@@ -86,9 +86,9 @@ def test_a_bar_shows_counts_and_rate_on_a_terminal(installed: dict[str, str], tm
     os.close(ours)
     output, _ = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 0
-    bar = shown.decode()
-    assert "0/1 documents" in bar
-    assert re.search(r"1/1 documents, 2 passages, [\d.]+/s", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", bar)), bar
+    bar = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", shown.decode())
+    assert "0/1 documents" in bar, bar
+    assert re.search(r"1/1 documents, \d passages, [\d.]+/s", bar), bar
     # The bar is for who looks; the result is for who reads.
     assert output.decode().startswith("1 documents: 1 ingested")
     assert b"\x1b" not in output

@@ -24,7 +24,7 @@ from search_config.errors import (
     MissingTenant,
     NotFound,
 )
-from search_config.install import IndexInfo, install
+from search_config.install import IndexInfo, attach, create_chunks_index, install
 from search_config.names import Names
 from search_config.records import DocumentState
 from search_config.settings import Settings
@@ -39,21 +39,28 @@ IMMENSE = "א" * 17_000
 Make = Callable[..., tuple[Ingestor, IndexInfo]]
 
 
+@pytest.fixture(scope="module")
+def installed(engine: Engine, settings: Settings) -> Iterator[IndexInfo]:
+    """Templates, pipelines and indices of the module's own; the indices are made anew for every test."""
+    own = settings.model_copy(update={"index_prefix": f"t{uuid.uuid4().hex[:10]}"})
+    yield install(engine, own, WIDE)
+    remove(engine, Names(prefix=own.index_prefix))
+
+
 @pytest.fixture
-def make_ingestor(engine: Engine, settings: Settings) -> Iterator[Make]:
-    """`make_ingestor()` gives an ingestor over an index of its own."""
-    made: list[Names] = []
+def make_ingestor(engine: Engine, settings: Settings, installed: IndexInfo) -> Make:
+    """`make_ingestor()` gives an ingestor over empty indices; a test makes one."""
 
     def make(embedder: WordEmbedder | None = None, **overrides: object) -> tuple[Ingestor, IndexInfo]:
-        own = settings.model_copy(update={"index_prefix": f"t{uuid.uuid4().hex[:10]}", **overrides})
+        own = settings.model_copy(update={"index_prefix": installed.names.prefix, **overrides})
         words = embedder or WordEmbedder(WIDE)
-        made.append(Names(prefix=own.index_prefix))
-        info = install(engine, own, words.description)
+        engine.request("DELETE", f"/{installed.index},{installed.names.documents}")
+        create_chunks_index(engine, own, words.description, version=1, live=True)
+        engine.request("PUT", f"/{installed.names.documents}")
+        info = attach(engine, own, words.description)
         return Ingestor(engine, info, words, own), info
 
-    yield make
-    for names in made:
-        remove(engine, names)
+    return make
 
 
 def raw(text: str, source: str = "s", *, tenant: str = "a", **more: Any) -> RawDocument:

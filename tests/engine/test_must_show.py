@@ -30,6 +30,8 @@ from tests.conftest import remove
 
 EXAMPLES: Final = Path(__file__).parents[2] / "examples" / "documents"
 PAIRS: Final = 40_000
+# Short passages, so that the corpus has some 350 and their pairs are more than enough.
+TARGET: Final = 512
 # Vectors are stored as float32: cosines and squared distances of unit vectors agree to its rounding.
 FLOAT32_TOLERANCE: Final = 2e-6
 
@@ -37,7 +39,7 @@ FLOAT32_TOLERANCE: Final = 2e-6
 @pytest.fixture(scope="module")
 def corpus(engine: Engine, settings: Settings, embedder: Embedder) -> Iterator[SearchContext]:
     """An index of the module's own; the tenant `demo` has the example documents."""
-    own = settings.model_copy(update={"index_prefix": f"t{uuid.uuid4().hex[:10]}"})
+    own = settings.model_copy(update={"index_prefix": f"t{uuid.uuid4().hex[:10]}", "chunk_target": TARGET})
     info = install(engine, own, embedder.description)
     report = ingest_paths(Ingestor(engine, info, embedder, own), [EXAMPLES], tenant="demo")
     assert not report.failed

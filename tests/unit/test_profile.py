@@ -14,6 +14,15 @@ from search_config.install import IndexInfo
 from search_config.model_description import ModelDescription
 from search_config.names import Names
 
+_REFUSAL: dict[str, Any] = {
+    "features": {"cosine": {"weight": 1.0, "mean": 0.8, "deviation": 0.1}},
+    "intercept": 0.0,
+    "threshold": 0.3,
+    "languages": ["he"],
+    "chosen_by": "--max-lost 0.05",
+}
+_DATA: dict[str, Any] = {"name": "d", "content_hash": "h", "date": "2026-01-01", "questions": 300, "passages": 9}
+
 
 def _info(name: str = "m", analyzer: str = "he-1") -> IndexInfo:
     model = ModelDescription(name=name, revision="1", dim=3, window=512, licence="MIT")
@@ -58,6 +67,24 @@ def test_the_same_model_is_accepted() -> None:
     Profile.model_validate(_default() | {"model": "m@1/3", "analyzer": "he-1"}).checked_for(_info())
 
 
+def test_what_a_fold_learnt_takes_the_place_of_the_whole(tmp_path: Path) -> None:
+    change = {
+        "blend": {"cosine": 2.0},
+        "refusal": _REFUSAL,
+        "trained_on": _DATA | {"documents": {"0123456789ab": 0}},
+        "folds": [{"blend": {"cosine": 1.0}, "refusal": _REFUSAL | {"threshold": 0.2}}],
+    }
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(_default() | change), encoding="utf-8")
+    profile = load_profile(path)
+    own = profile.of_fold(0)
+    assert own.blend == {"cosine": 1.0}
+    assert own.refusal is not None
+    assert own.refusal.threshold == 0.2
+    assert own.bm25 == profile.bm25
+    assert Profile.model_validate(profile.model_dump(mode="json")) == profile
+
+
 def test_all_problems_at_once(tmp_path: Path) -> None:
     damaged = _default() | {
         "version": 0,
@@ -85,6 +112,20 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
         ({"bm25": {"embedding": 1}}, "no such searched field: embedding"),
         ({"bm25": {"content": 0}}, "no field has a boost above 0"),
         ({"fusion": {"rule": "raw", "raw_c": float("nan")}}, "raw_c"),
+        ({"blend": {"cosine": float("inf")}}, "blend.cosine"),
+        ({"blend": {"cosine": 0.0}}, "no feature has a weight"),
+        ({"mmr_lambda": 1.5}, "mmr_lambda"),
+        ({"relative_cut": 0.2, "blend": None}, "relative_cut: needs a blend"),
+        ({"refusal": 0.5}, "refusal"),
+        ({"refusal": _REFUSAL | {"threshold": 1.5}}, "refusal.threshold"),
+        ({"refusal": _REFUSAL | {"features": {}}}, "refusal.features"),
+        ({"refusal": _REFUSAL | {"features": {"cosine": {"weight": 1, "mean": 0, "deviation": 0}}}}, "deviation"),
+        ({"refusal": _REFUSAL | {"languages": ["fr"]}}, "refusal.languages"),
+        ({"refusal": _REFUSAL | {"colour": "red"}}, "refusal.colour"),
+        ({"folds": [{"blend": {"cosine": 1.0}}], "trained_on": None}, "folds: need trained_on"),
+        ({"folds": [{}], "trained_on": _DATA | {"documents": {"0123456789ab": 1}}}, "fold 1, of 1"),
+        ({"trained_on": _DATA | {"documents": {"zz": 0}}}, "trained_on.documents"),
+        ({"trained_on": _DATA | {"language_mix": {"he": 0.5}}}, "sums to 0.5"),
     ],
 )
 def test_damage(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
