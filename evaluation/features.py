@@ -58,7 +58,7 @@ def collect(dataset: Dataset, index: BuiltIndex, context: SearchContext, progres
     asked = [question for question in dataset.questions if question.retrievable and question.kind != "aspects"]
     judged = qrels(asked, index.passages)
     # The order of the candidates is of no concern here: nothing is reranked.
-    plain = replace(context, profile=context.profile.model_copy(update={"blend": None}), reranker=None)
+    plain = replace(context, profile=context.profile.model_copy(update={"blend": None, "blends": {}}), reranker=None)
     rows, names = list[Candidates](), tuple[str, ...]()
     for number, question in enumerate(asked, start=1):
         names, row = _candidates(question, judged[question.id], plain)

@@ -45,7 +45,7 @@ class Tuned:
     """A profile, and how it was found.
 
     Attributes:
-        stages: cross-validated figures of `lexical`, `fused` and `blend`.
+        stages: cross-validated figures of `lexical`, `fused` and `reranked`.
         tests: each stage against the one before it.
         ablation: the blend without each feature.
         refusal: held-out figures; None where there are too few out-of-domain questions.
@@ -115,7 +115,8 @@ def tune(
             )
             for data in datasets
         ]
-        start = base.model_copy(update={"folds": (), "trained_on": None, "blend": None, "refusal": None})
+        learnt_anew: dict[str, object] = {"folds": (), "trained_on": None, "blend": None, "blends": {}, "refusal": None}
+        start = base.model_copy(update=learnt_anew)
         tables = [collect(one.dataset, one.index, parts.context(one, start), progress) for one in sources]
         table, fold_of = _joined(tables, sources, folds)
         learnt = learn_order(table, fold_of, start, progress)
@@ -168,7 +169,7 @@ def _ask(sources: Sequence[_Source], profile: Profile, folds: Folds, parts: _Par
         for place, question in enumerate(questions, start=1):
             fold = _fold(folds, question, source.dataset)
             ranking = rank(request_of(question), contexts[fold])
-            features = refusal_features(parts.engine, ranking)
+            features = refusal_features(parts.engine, ranking, parts.embedder)
             asked.append(asked_of(question, ranking.language, features, fold=fold, prefix=f"{number}/"))
             parts.progress(place, len(questions), "refusal")
     return asked
@@ -243,8 +244,11 @@ def _warnings(questions: int, learnt: Learnt, calibration: Calibration | None) -
             f"Only {questions} labelled questions: under {FEW_QUESTIONS} the intervals are wider than most differences "
             "between weights; take the figures with care."
         )
-    if not learnt.blend_kept:
-        yield "The blend is not better than the fusion on held-out folds: the profile keeps the fused order."
+    for language in learnt.without_blend:
+        yield (
+            f"Queries of class {language} keep the fused order: the blend is not better on held-out folds, or there are "
+            "too few of them."
+        )
     if calibration is None:
         yield (
             "Too few out-of-domain questions (answerable false, document_id null) to place a threshold: the profile "

@@ -44,9 +44,8 @@ def _weights(profile: Profile) -> RenderableType:
             f"legs, {language}",
             f"{_listed({str(leg): weight for leg, weight in legs.items()})}; cosine x {profile.fusion.raw_c:g}",
         )
-    table.add_row(
-        "blend (log-odds)", "none: the fused order stays" if profile.blend is None else _listed(profile.blend)
-    )
+    for language, weights in profile.blends.items():
+        table.add_row(f"blend, {language} (log-odds)", _listed(weights) if weights else "none: the fused order stays")
     if profile.refusal is not None:
         weights = {name: feature.weight for name, feature in profile.refusal.features.items()}
         table.add_row("refusal (per standard deviation)", _listed(weights))

@@ -34,7 +34,7 @@ from search_config import fields
 LEAST_OF_A_CLASS: Final = 30
 # Decimals that are written: finer ones change no order.
 DECIMALS: Final = 4
-STEPS: Final = 4
+STEPS: Final = 3
 LEARNING: Final = "learning"
 
 
@@ -44,15 +44,15 @@ class Learnt:
 
     Attributes:
         profile: with the weights of each fold.
-        ranks: held-out ranks by stage (`lexical`, `fused`, `blend`) and question.
-        ablation: the blend without each feature.
-        blend_kept: whether the blend was better than the fusion on held-out folds; else the profile has none.
+        ranks: held-out ranks by stage (`lexical`, `fused`, `reranked`) and question.
+        ablation: the blend without each feature, for the class with the most questions.
+        without_blend: classes of queries that keep the fused order: the blend was not better on held-out folds.
     """
 
     profile: Profile
     ranks: Mapping[str, Mapping[str, float]]
     ablation: tuple[Ablated, ...]
-    blend_kept: bool
+    without_blend: tuple[Language, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +80,14 @@ def learn_order(table: FeatureTable, fold_of: FoldOf, base: Profile, progress: P
     progress(1, STEPS, LEARNING)
     fused = _fuse(table, lexical, fold_of, base)
     progress(2, STEPS, LEARNING)
-    pool = replace(
-        table,
-        questions=tuple(
-            question for one in table.questions for question in pooled(table, [one], fused.whole[one.language])
-        ),
-    )
-    features = [
-        name for place, name in enumerate(table.names) if any(one.values[:, place].any() for one in pool.questions)
-    ]
-    blend = cross_validate_blend(pool, features, fold_of)
-    progress(3, STEPS, LEARNING)
-    ablation = ablate_features(pool, features, fold_of, blend.ranks)
+    blends = _blend(table, fused, fold_of)
     progress(STEPS, STEPS, LEARNING)
-    kept = objective_of(blend.ranks) > objective_of(fused.ranks)
     folds = tuple(
         FoldWeights(
             bm25=_boosts(lexical.fold_weights[fold], columns),
             weights=_leg_weights(base, fused.by_fold[fold]),
-            blend=_rounded(blend.fold_weights[fold]) if kept else None,
+            blends={language: _rounded(found.fold_weights[fold]) for language, found in blends.kept.items()}
+            | {language: {} for language in blends.without},
         )
         for fold in range(FOLDS)
     )
@@ -107,12 +96,63 @@ def learn_order(table: FeatureTable, fold_of: FoldOf, base: Profile, progress: P
             "bm25": _boosts(lexical.weights, columns),
             "fusion": FusionSpec(rule="raw", rrf_k=base.fusion.rrf_k, raw_c=base.fusion.raw_c),
             "weights": _leg_weights(base, fused.whole),
-            "blend": _rounded(blend.weights) if kept else None,
+            "blends": {language: _rounded(found.weights) for language, found in blends.kept.items()}
+            | {language: {} for language in blends.without},
             "folds": folds,
         }
     )
-    ranks = {"lexical": lexical.ranks, "fused": fused.ranks, "blend": blend.ranks}
-    return Learnt(profile, ranks, tuple(ablation), kept)
+    ranks = {"lexical": lexical.ranks, "fused": fused.ranks, "reranked": blends.ranks}
+    return Learnt(profile, ranks, blends.ablation, blends.without)
+
+
+@dataclass(frozen=True, slots=True)
+class _Blends:
+    """Blends by class of queries.
+
+    Attributes:
+        kept: those better than the fusion on held-out folds.
+        without: classes that keep the fused order.
+        ranks: held out; of the fusion for the classes without.
+        ablation: of the class with the most questions.
+    """
+
+    kept: Mapping[Language, CrossValidated]
+    without: tuple[Language, ...]
+    ranks: Mapping[str, float]
+    ablation: tuple[Ablated, ...]
+
+
+def _blend(table: FeatureTable, fused: _Fused, fold_of: FoldOf) -> _Blends:
+    """A blend of its own for each class with enough questions, where it wins."""
+    kept: dict[Language, CrossValidated] = {}
+    ranks = dict(fused.ranks)
+    ablation: tuple[Ablated, ...] = ()
+    by_class = sorted(classes_of(table).items(), key=lambda item: -len(item[1]))
+    for language, questions in by_class:
+        if len(questions) < LEAST_OF_A_CLASS:
+            continue
+        pool = replace(table, questions=tuple(pooled(table, questions, fused.whole[language])))
+        features = [name for place, name in enumerate(table.names) if _differs(pool, place)]
+        found = cross_validate_blend(pool, features, fold_of)
+        before = {question.question.id: fused.ranks[question.question.id] for question in questions}
+        if objective_of(found.ranks) > objective_of(before):
+            kept[language] = found
+            ranks |= found.ranks
+            # Told of the largest class alone: each feature is one more learning.
+            ablation = ablation or tuple(ablate_features(pool, features, fold_of, found.ranks))
+    return _Blends(kept, tuple(language for language, _ in by_class if language not in kept), ranks, ablation)
+
+
+def _differs(pool: FeatureTable, column: int) -> bool:
+    return any(question.values[:, column].any() for question in pool.questions)
+
+
+def classes_of(table: FeatureTable) -> dict[Language, list[Candidates]]:
+    """Questions by class of query."""
+    found: dict[Language, list[Candidates]] = {}
+    for question in table.questions:
+        found.setdefault(question.language, []).append(question)
+    return found
 
 
 def field_of(column: str) -> str:
@@ -121,13 +161,10 @@ def field_of(column: str) -> str:
 
 
 def _fuse(table: FeatureTable, lexical: CrossValidated, fold_of: FoldOf, base: Profile) -> _Fused:
-    by_class: dict[Language, list[Candidates]] = {}
-    for question in table.questions:
-        by_class.setdefault(question.language, []).append(question)
     whole: dict[Language, Weights] = {}
     by_fold: list[dict[Language, Weights]] = [{} for _ in range(FOLDS)]
     ranks: dict[str, float] = {}
-    for language, questions in by_class.items():
+    for language, questions in classes_of(table).items():
         factor = cosine_factor(base, language)
         enough = len(questions) >= LEAST_OF_A_CLASS
         whole[language] = _with_cosine(table, questions if enough else (), lexical.weights, factor)

@@ -71,7 +71,7 @@ def measure_refusal(
     for number, question in enumerate(questions, start=1):
         own = context_of(question)
         ranking = rankings.get(question.id) or rank(request_of(question), own)
-        features = refusal_features(context.engine, ranking)
+        features = refusal_features(context.engine, ranking, context.embedder)
         judged.append((asked_of(question, ranking.language, features, fold=0), own.profile.refusal))
         progress(number, len(questions), "refusal")
     return refusal_report(judged, context.profile.refusal)

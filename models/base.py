@@ -15,6 +15,7 @@ __all__ = [
     "Embedder",
     "EncodedPassages",
     "EncodedQueries",
+    "MaxSims",
     "ModelDescription",
     "TokenCoder",
     "TokenCounter",
@@ -83,6 +84,20 @@ class EncodedQueries:
     tokens: tuple[Vectors, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class MaxSims:
+    """MaxSim of one query with passages.
+
+    Attributes:
+        whole: `(passages,)`, over all tokens of a passage.
+        near: `(passages,)`, of its best window of neighbouring tokens: high where one place of the passage, rather than
+            all of it together, has what the query asks. NaN in both for a passage without a code.
+    """
+
+    whole: NDArray[np.float64]
+    near: NDArray[np.float64]
+
+
 @runtime_checkable
 class TokenCoder(Protocol):
     """An embedder that also keeps a code of every token (`models.late_interaction`), made in the same pass.
@@ -100,8 +115,8 @@ class TokenCoder(Protocol):
     def encode_queries(self, texts: Sequence[str]) -> EncodedQueries:
         """Vectors as `Embedder.embed_queries`, and tokens; errors as there."""
 
-    def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> NDArray[np.float64]:
-        """`(len(codes),)`: MaxSim of one query's tokens with each passage; NaN for a passage without a code.
+    def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> MaxSims:
+        """MaxSim of one query's tokens with each passage; NaN for a passage without a code.
 
         Raises:
             IndexMismatch: a code of another form.

@@ -11,12 +11,12 @@ from pathlib import Path
 from types import TracebackType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from models.base import (
     Embedder,
     EncodedPassages,
     EncodedQueries,
+    MaxSims,
     ModelDescription,
     TokenCoder,
     Vectors,
@@ -58,7 +58,7 @@ class _Wrapped:
         """By the inner model's tokenizer."""
         return self._inner.count_tokens(texts)
 
-    def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> NDArray[np.float64]:
+    def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> MaxSims:
         """The inner model's."""
         return self._coder.maxsim(query, codes)
 

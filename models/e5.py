@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from models.alignment import aligned
-from models.base import EncodedPassages, EncodedQueries, ModelDescription, Vectors
+from models.base import EncodedPassages, EncodedQueries, MaxSims, ModelDescription, Vectors
 from models.e5_layout import NAME
 from models.e5_unpack import REVISION, unpacked
 from models.late_interaction import TokenCoding, e5_coding
@@ -100,7 +99,7 @@ class E5Embedder:
         vectors, tokens = self._encode(texts, self._coder().query, is_query=True)
         return EncodedQueries(vectors, tuple(tokens))
 
-    def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> NDArray[np.float64]:
+    def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> MaxSims:
         """MaxSim of a query's tokens with each passage's code."""
         return self._coder().maxsim(query, codes)
 

@@ -1,10 +1,15 @@
-"""The embedder that the settings name."""
+"""The embedder, and the cross-encoder, that the settings name."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from models.base import Embedder
 from search_config.errors import InvalidSettings
 from search_config.settings import ENV_PREFIX, Settings
+
+if TYPE_CHECKING:
+    from models.cross_encoder import CrossEncoderScorer
 
 
 def load_embedder(settings: Settings) -> Embedder:
@@ -38,6 +43,19 @@ def load_embedder(settings: Settings) -> Embedder:
     from models.e5 import E5Embedder
 
     return E5Embedder(settings.cache_dir, threads=settings.embedder_threads, token_bits=settings.token_bits)
+
+
+def load_cross_encoder(settings: Settings) -> CrossEncoderScorer | None:
+    """The cross-encoder that `MAFTEACH_RERANKER_MODEL` names; None where it names none.
+
+    Raises:
+        MissingExtra, ModelUnavailable
+    """
+    if settings.reranker_model is None:
+        return None
+    from models.cross_encoder import CrossEncoderScorer
+
+    return CrossEncoderScorer(settings.reranker_model, settings.reranker_revision, settings.embedder_threads)
 
 
 def _require(settings: Settings, *names: str) -> None:

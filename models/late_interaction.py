@@ -26,7 +26,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from models.base import Vectors
+from models.base import MaxSims, Vectors
 from search_config.errors import IndexMismatch
 
 # Changes with anything that makes old codes wrong: layout, levels, transform.
@@ -39,6 +39,8 @@ TRANSFORM_SEED: Final = "mafteach token codes 1"
 # axis is spread over all.
 TRANSFORM_ROUNDS: Final = 2
 BITS: Final = (1, 2, 4)
+# Tokens of a window, half of it shared with the next one: a sentence or two. 16 and 64 do as well (docs/reranking.md).
+NEAR: Final = 32
 # Positive reproduction levels for a normal variable of variance 1 (Max 1960, table I, N = 2, 4, 16).
 _LEVELS: Final[dict[int, tuple[float, ...]]] = {
     1: (0.7980,),
@@ -101,7 +103,9 @@ class TokenCoding:
         turned = self._turned(states)
         lengths = np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), _SMALLEST)
         numbers = np.searchsorted(self._thresholds, turned * (np.sqrt(self.dim) / lengths)).astype(np.uint8)
-        packed = np.bitwise_or.reduce(numbers.reshape(len(states), -1, len(self._shifts)) << self._shifts, axis=2)
+        packed = np.bitwise_or.reduce(
+            numbers.reshape(len(states), self.token_bytes, len(self._shifts)) << self._shifts, axis=2
+        )
         tokens: bytes = packed.tobytes()
         return HEADER.pack(CODE_VERSION, self.bits, len(states)) + tokens
 
@@ -109,24 +113,24 @@ class TokenCoding:
         """A query's tokens as `maxsim` takes them, `(tokens, dim)`."""
         return self._turned(states)
 
-    def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> NDArray[np.float64]:
-        """MaxSim of a query with each passage, `(len(codes),)`.
+    def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> MaxSims:
+        """MaxSim of a query with each passage; NaN for one without a code or without tokens.
 
-        NaN for a passage without a code or without tokens; 0 for a query without tokens.
+        Args:
+            query: `(tokens, dim)`, from `query`; one without tokens is 0 from every passage.
+            codes: of passages, from `encode`.
 
         Raises:
             IndexMismatch: a code was written otherwise.
         """
-        scores = np.full(len(codes), np.nan)
-        parts = [(place, self._tokens(code)) for place, code in enumerate(codes) if code]
-        parts = [(place, tokens) for place, tokens in parts if len(tokens)]
-        if not parts:
-            return scores
-        lengths = np.array([len(tokens) for _, tokens in parts])
-        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        products = self._decoded(np.concatenate([tokens for _, tokens in parts])) @ query.T
-        scores[[place for place, _ in parts]] = np.maximum.reduceat(products, starts, axis=0).sum(axis=1)
-        return scores
+        whole, near = np.full(len(codes), np.nan), np.full(len(codes), np.nan)
+        known = [(place, self._tokens(code)) for place, code in enumerate(codes) if code]
+        known = [(place, tokens) for place, tokens in known if len(tokens)]
+        if known:
+            places = [place for place, _ in known]
+            products = self._decoded(np.concatenate([tokens for _, tokens in known])) @ query.T
+            whole[places], near[places] = _best(products, np.array([len(tokens) for _, tokens in known]))
+        return MaxSims(whole, near)
 
     def decode(self, code: bytes) -> Vectors:
         """The passage's tokens as they are compared, `(tokens, dim)`, of length about 1.
@@ -157,6 +161,29 @@ class TokenCoding:
         # `mode` spares the check of bounds: a byte has 256 values, and so has the table.
         values = np.take(self._table, tokens, axis=0, mode="clip")
         return values.view(np.float32).reshape(len(tokens), self.dim)
+
+
+def _best(products: Vectors, lengths: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """MaxSim over whole passages, and of the best `NEAR` tokens of each.
+
+    Args:
+        products: `(tokens of all passages, query tokens)`.
+        lengths: tokens of each passage, at least one.
+    """
+    step = NEAR // 2
+    blocks = -(-lengths // step)
+    last = np.cumsum(blocks) - 1
+    first = last - blocks + 1
+    # Where each block begins: its passage's beginning, and the blocks before it.
+    begins = np.repeat(np.cumsum(lengths) - lengths, blocks) + step * (
+        np.arange(last[-1] + 1) - np.repeat(first, blocks)
+    )
+    best = np.maximum.reduceat(products, begins, axis=0)
+    whole = np.maximum.reduceat(best, first, axis=0).sum(axis=1)
+    # A window is a block with the next one of the same passage.
+    follower = np.arange(1, len(best) + 1)
+    follower[last] = last
+    return whole, np.maximum.reduceat(np.maximum(best, best[follower]).sum(axis=1), first)
 
 
 @cache

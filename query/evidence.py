@@ -1,4 +1,4 @@
-"""What the words of a query find: how rare each is among the passages that may answer, and which top passages hold it.
+"""What the words of a query find: how rare each is among the passages that may answer, and whether the first holds it.
 
 Rarity is counted among the rows that pass the filters, so that another tenant's documents decide nothing. Which words
 stand together in one sentence of the first passage is told by the engine's own analysis of it.
@@ -9,15 +9,15 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
 from query import build
 from query.candidate import Candidate, Passage
 from query.filters import Clause
-from query.retrieve import Plan, raise_failure
+from query.retrieve import Answer, Plan, raise_failure
 from search_config import fields
 from search_config.client import Engine
 from search_config.hebrew import INFLECTED_ANALYZER, QUERY_FUNCTION_WORDS
@@ -36,6 +36,9 @@ TEXTS: Final = (fields.TITLE, fields.SECTION, fields.CONTENT)
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 # The last character that one UTF-16 unit holds.
 LAST_NARROW: Final = "\uffff"
+# Names of clauses, so that the engine tells which of them matched.
+_LOOSELY: Final = "loosely"
+_EXACTLY: Final = "exactly"
 _FUNCTION_WORDS: Final = frozenset(QUERY_FUNCTION_WORDS)
 
 
@@ -45,28 +48,29 @@ class Word:
 
     Attributes:
         rarity: BM25's inverse document frequency among the passages that may answer, above 0.
-        known: whether any of them holds it.
+        pieces: tokens of the embedder's vocabulary, 1 or more. Whatever the corpus, a common word is one piece and a
+            name falls into several.
     """
 
     text: str
     rarity: float
-    known: bool
+    pieces: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The content words of a query, and which of them each top passage holds.
+    """The content words of a query, and where in the first passage they stand; by their places in `words`.
 
     Attributes:
-        loosely: by chunk id, the places (in `words`) of the words held in any inflection.
-        exactly: the same, as they are written.
-        title: the words that the first passage's title holds.
-        sentences: the words that each sentence of the first passage holds.
+        loosely: held in any inflection, in title, section or content.
+        exactly: as they are written.
+        title: those in the title.
+        sentences: those in each sentence.
     """
 
     words: tuple[Word, ...]
-    loosely: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    exactly: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    loosely: frozenset[int] = frozenset()
+    exactly: frozenset[int] = frozenset()
     title: frozenset[int] = frozenset()
     sentences: tuple[frozenset[int], ...] = ()
 
@@ -83,37 +87,45 @@ def rarity(holding: int, passages: int) -> float:
     return math.log(1.0 + (passages - holding + 0.5) / (holding + 0.5))
 
 
-def evidence(engine: Engine, plan: Plan, top: Sequence[Candidate]) -> Evidence:
+def evidence(
+    engine: Engine, plan: Plan, first: Candidate | None, pieces: Callable[[Sequence[str]], list[int]]
+) -> Evidence:
     """Look the content words up: one `_msearch`, and one analysis of the first passage.
 
     Args:
         engine: the engine.
         plan: of the search: its index, query and filters.
-        top: the first passages, best first; may be empty.
+        first: the passage that stands first; None where nothing was found.
+        pieces: tokens of each of several texts (`models.base.TokenCounter.count_tokens`).
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
     words = content_words(plan.query)
-    chunk_ids = [candidate.chunk_id for candidate in top]
-    bodies = [_held_body(words, chunk_ids, plan.filters), _count_body(plan.filters)]
+    bodies = [_held_body(words, first.chunk_id if first else "", plan.filters), _count_body(plan.filters)]
     bodies += [_count_body([*plan.filters, holds(word, (*LOOSE, *STRICT))]) for word in words]
     answers = engine.msearch([(plan.header(), body) for body in bodies])
     for answer in answers:
         raise_failure(answer, plan.index)
     held, everything, *counts = answers
-    passages = int(everything["hits"]["total"]["value"])
-    loosely, exactly = dict[str, frozenset[int]](), dict[str, frozenset[int]]()
-    for row in held["hits"]["hits"]:
-        names = row.get("matched_queries", ())
-        loosely[row["_id"]] = frozenset(place for place in range(len(words)) if f"loose {place}" in names)
-        exactly[row["_id"]] = frozenset(place for place in range(len(words)) if f"strict {place}" in names)
-    found = []
-    for word, count in zip(words, counts, strict=True):
-        holding = int(count["hits"]["total"]["value"])
-        found.append(Word(text=word, rarity=rarity(holding, max(passages, holding)), known=holding > 0))
-    title, *sentences = _places(engine, plan.index, words, top[0].passage) if top else [frozenset[int]()]
-    return Evidence(words=tuple(found), loosely=loosely, exactly=exactly, title=title, sentences=tuple(sentences))
+    passages = _total(everything)
+    names = [name for row in held["hits"]["hits"] for name in row.get("matched_queries", ())]
+    title, *sentences = _places(engine, plan.index, words, first.passage) if first else [frozenset[int]()]
+    return Evidence(
+        words=tuple(
+            # The counts are of two moments: a word may have come in between.
+            Word(text=word, rarity=rarity(_total(count), max(passages, _total(count))), pieces=max(1, tokens))
+            for word, count, tokens in zip(words, counts, pieces(words), strict=True)
+        ),
+        loosely=frozenset(place for place in range(len(words)) if f"{_LOOSELY} {place}" in names),
+        exactly=frozenset(place for place in range(len(words)) if f"{_EXACTLY} {place}" in names),
+        title=title,
+        sentences=tuple(sentences),
+    )
+
+
+def _total(answer: Answer) -> int:
+    return int(answer["hits"]["total"]["value"])
 
 
 def sentences_of(text: str) -> list[str]:
@@ -165,16 +177,16 @@ def holds(word: str, analyses: Sequence[str]) -> Clause:
     }
 
 
-def _held_body(words: Sequence[str], chunk_ids: Sequence[str], filters: Sequence[Clause]) -> build.Body:
+def _held_body(words: Sequence[str], chunk_id: str, filters: Sequence[Clause]) -> build.Body:
     named = [
         {"dis_max": {**holds(word, analyses)["dis_max"], "_name": f"{name} {place}"}}
         for place, word in enumerate(words)
-        for name, analyses in (("loose", (*LOOSE, *STRICT)), ("strict", STRICT))
+        for name, analyses in ((_LOOSELY, (*LOOSE, *STRICT)), (_EXACTLY, STRICT))
     ]
-    only = {"terms": {fields.CHUNK_ID: list(chunk_ids)}}
+    only = {"term": {fields.CHUNK_ID: chunk_id}}
     return {
         "query": {"bool": {"filter": [*filters, only], "should": named, "minimum_should_match": 0}},
-        "size": len(chunk_ids),
+        "size": 1,
         "track_total_hits": False,
         "_source": False,
     }

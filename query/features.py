@@ -5,7 +5,8 @@
 | `bm25:FIELD` | BM25 of one searched field, without a boost; 0 where no word of the query stands in it |
 | `cosine` | of the query's and the passage's vector |
 | `maxsim` | sum over the query's tokens of the best match among the passage's tokens (`models.late_interaction`) |
-| `maxsim_mean` | the same for each token of the query |
+| `maxsim_near` | the same within the passage's best stretch of 32 tokens |
+| `maxsim_mean` | `maxsim` for each token of the query |
 | `identifier` | share of the query's identifiers that stand in the passage as they are written |
 
 All that the engine must be asked for comes with one `_search`.
@@ -26,6 +27,7 @@ from query import build
 from query.candidate import Candidate
 from query.exactness import held
 from query.language import identifiers
+from query.profile import SEARCHED_FIELDS
 from query.retrieve import Plan, raise_failure
 from search_config import fields
 from search_config.client import Engine
@@ -33,8 +35,13 @@ from search_config.client import Engine
 BM25: Final = "bm25:"
 COSINE: Final = "cosine"
 MAXSIM: Final = "maxsim"
+MAXSIM_NEAR: Final = "maxsim_near"
 MAXSIM_MEAN: Final = "maxsim_mean"
+# Features that need token codes in the index.
+OF_TOKENS: Final = frozenset({MAXSIM, MAXSIM_NEAR, MAXSIM_MEAN})
 IDENTIFIER: Final = "identifier"
+# Beside `bm25:FIELD` of every searched field.
+NAMES: Final = OF_TOKENS | {COSINE, IDENTIFIER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,8 @@ class Features:
         Raises:
             ValueError: it is not among the names.
         """
+        if name not in self.names:
+            raise ValueError(f"{name} was not read, only {', '.join(self.names)}")
         column: NDArray[np.float64] = self.values[:, self.names.index(name)]
         return column
 
@@ -72,6 +81,11 @@ class QueryTokens:
 
     coder: TokenCoder
     tokens: Vectors
+
+
+def is_feature(name: str) -> bool:
+    """Whether there is such a feature."""
+    return name in NAMES or (name.startswith(BM25) and name.removeprefix(BM25) in SEARCHED_FIELDS)
 
 
 def bm25_feature(field: str) -> str:
@@ -101,7 +115,7 @@ def collect(
     """
     names = [bm25_feature(field) for field in searched]
     names += [] if plan.vector is None else [COSINE]
-    names += [] if tokens is None else [MAXSIM, MAXSIM_MEAN]
+    names += [] if tokens is None else [MAXSIM, MAXSIM_NEAR, MAXSIM_MEAN]
     names.append(IDENTIFIER)
     if not candidates:
         return Features(tuple(names), np.zeros((0, len(names))))
@@ -110,7 +124,8 @@ def collect(
     if plan.vector is not None:
         columns[COSINE] = _cosines(candidates, rows)
     if tokens is not None:
-        columns[MAXSIM] = tokens.coder.maxsim(tokens.tokens, [_code(rows.get(one.chunk_id)) for one in candidates])
+        found = tokens.coder.maxsim(tokens.tokens, [_code(rows.get(one.chunk_id)) for one in candidates])
+        columns[MAXSIM], columns[MAXSIM_NEAR] = found.whole, found.near
         columns[MAXSIM_MEAN] = columns[MAXSIM] / max(1, len(tokens.tokens))
     marks = identifiers(plan.query)
     columns[IDENTIFIER] = np.array([held(one.passage, marks) / max(1, len(marks)) for one in candidates])
@@ -134,6 +149,7 @@ def _ask(
     answer = engine.search(
         plan.index,
         body,
+        compressed=not with_codes,
         include_named_queries_score="true",
         search_type="dfs_query_then_fetch",
         allow_partial_search_results="false",

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from models.base import TokenCounter
 from query.candidate import Candidate
 from query.evidence import evidence
 from query.features import COSINE, Features
 from query.profile import Profile
-from query.refusal import TOP, Decision, Judged, decide, features_of
+from query.refusal import Decision, Judged, decide, features_of
 from query.request import Degraded, Language
 from query.reranking import POOL
 from query.retrieve import Plan
@@ -51,7 +52,7 @@ class Judgement:
         return self.decision.reason if self.decision is not None and self.decision.refused else None
 
 
-def judge(engine: Engine, ranking: Ranking, profile: Profile) -> Judgement:
+def judge(engine: Engine, ranking: Ranking, profile: Profile, counter: TokenCounter) -> Judgement:
     """Decide, where the profile is calibrated for this kind of search.
 
     Raises:
@@ -68,14 +69,14 @@ def judge(engine: Engine, ranking: Ranking, profile: Profile) -> Judgement:
     # A missing leg's scores are missing from what the threshold was learnt on.
     if ranking.degraded or ranking.plan.lexical is None or ranking.plan.vector is None:
         return Judgement(note="uncalibrated: the threshold of refusal is for searches with both legs.")
-    features = refusal_features(engine, ranking)
+    features = refusal_features(engine, ranking, counter)
     missing = sorted(spec.features.keys() - features.keys())
     if missing:
         return Judgement(note=f"uncalibrated: the index lacks what {', '.join(missing)} needs.")
     return Judgement(decision=decide(spec, features, profile.label))
 
 
-def refusal_features(engine: Engine, ranking: Ranking) -> dict[str, float]:
+def refusal_features(engine: Engine, ranking: Ranking, counter: TokenCounter) -> dict[str, float]:
     """Features of one search, by name (`query.refusal.features_of`), by the scores that the order was made with.
 
     Raises:
@@ -87,7 +88,8 @@ def refusal_features(engine: Engine, ranking: Ranking) -> dict[str, float]:
     }
     pool = [_judged(candidate, rows.get(candidate.chunk_id, {})) for candidate in ranking.reranked[:POOL]]
     # Passages that hold an identifier stand before better scored ones; the first one is judged, whatever its score.
-    return features_of(pool, evidence(engine, ranking.plan, ranking.reranked[:TOP]))
+    first = ranking.reranked[0] if ranking.reranked else None
+    return features_of(pool, evidence(engine, ranking.plan, first, counter.count_tokens))
 
 
 def _judged(candidate: Candidate, features: dict[str, float]) -> Judged:

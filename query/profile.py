@@ -56,6 +56,9 @@ class Profile(Part):
     blend: Blend | None = Field(
         None, description="Weights of the candidates' features, in log-odds; null leaves the fused order."
     )
+    blends: dict[Language, Blend] = Field(
+        default_factory=dict, description="Blends of single classes of queries, instead of `blend`; {} keeps the order."
+    )
     mmr_lambda: float = Field(
         1.0, ge=0, le=1, allow_inf_nan=False, description="Lambda of MMR: 1 keeps the order, 0 seeks difference alone."
     )
@@ -101,7 +104,7 @@ class Profile(Part):
             problems.append("bm25: no field has a boost above 0")
         if self.blend is not None and not any(self.blend.values()):
             problems.append("blend: no feature has a weight")
-        if self.relative_cut and self.blend is None:
+        if self.relative_cut and self.blend is None and not self.blends:
             problems.append("relative_cut: needs a blend, whose scores are log-odds")
         if self.folds and self.trained_on is None:
             problems.append("folds: need trained_on, which says who belongs to which")
@@ -112,6 +115,10 @@ class Profile(Part):
         if problems:
             raise ValueError("; ".join(problems))
         return self
+
+    def blend_for(self, language: Language) -> dict[str, float] | None:
+        """The weights that a class of queries is reranked with; None where it keeps the fused order."""
+        return self.blends.get(language, self.blend) or None
 
     def of_fold(self, fold: int) -> Profile:
         """The profile as it was learnt without the documents of one fold: what they are measured with.
@@ -124,7 +131,7 @@ class Profile(Part):
         weights = self.folds[fold]
         changes: dict[str, object] = {
             name: value
-            for name in ("bm25", "weights", "blend", "refusal")
+            for name in ("bm25", "weights", "blend", "blends", "refusal")
             if (value := getattr(weights, name)) is not None and getattr(self, name) is not None
         }
         return self.model_copy(update={**changes, "folds": ()})

@@ -103,6 +103,7 @@ class FoldWeights(Part):
     bm25: dict[str, Boost] | None = None
     weights: dict[Language, dict[Leg, Weight]] | None = None
     blend: Blend | None = None
+    blends: dict[Language, Blend] | None = None
     refusal: RefusalSpec | None = None
 
 

@@ -16,10 +16,8 @@ from query.evidence import Evidence
 from query.features import COSINE, MAXSIM_MEAN
 from query.profile_parts import RefusalSpec
 
-# Passages that an answer is usually written from.
-TOP: Final = 5
-# Rare words count more than in proportion: a question is told by the one or two that name its subject.
-RARITY_POWER: Final = 2.0
+# Passages behind the first that it is compared with.
+NEXT: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,63 +75,56 @@ def features_of(pool: Sequence[Judged], found: Evidence) -> dict[str, float]:
 
     Args:
         pool: the candidates in their order, best first; empty gives the features of a search that found nothing.
-        found: the words of the query in the first passages of the pool.
+        found: the words of the query in the first passage of the pool.
 
     Returns:
-        Always the same names but for `maxsim…`, which need token vectors in the index.
+        Always the same names but for `maxsim_mean_rank`, which needs token vectors in the index.
     """
     words = len(found.words)
     mass = sum(word.rarity for word in found.words)
+    length = math.log(max(1, words))
     scores = [judged.score for judged in pool]
     lift = scores[0] - statistics.median(scores) if scores else 0.0
-    margin = scores[0] - scores[1] if len(scores) > 1 else 0.0
-    first = pool[0].chunk_id if pool else ""
-    top = [judged.chunk_id for judged in pool[:TOP]]
-    loosely, exactly = found.loosely.get(first, frozenset()), found.exactly.get(first, frozenset())
-    together = frozenset[int]().union(*(found.loosely.get(chunk, frozenset()) for chunk in top))
-    next_best = statistics.fmean(scores[1 : TOP + 1]) if len(scores) > 1 else (scores[0] if scores else 0.0)
+    over_next = scores[0] - statistics.fmean(scores[1 : NEXT + 1]) if len(scores) > 1 else 0.0
+    missing = sum(_has_mark(word.text) for place, word in enumerate(found.words) if place not in found.exactly)
+    cosines = [judged.features[COSINE] for judged in pool if COSINE in judged.features]
     values = {
-        "lift_by_rarity": _ratio(lift, mass),
         "lift_by_word": _ratio(lift, words),
-        "lift_over_next": _ratio(scores[0] - next_best if scores else 0.0, mass),
-        "margin_by_word": _ratio(margin, words),
-        "coverage": _coverage(found, loosely),
-        "coverage_of_rare": _coverage(found, loosely, RARITY_POWER),
-        "coverage_exact": _coverage(found, exactly, RARITY_POWER),
-        "coverage_together": _coverage(found, together),
-        "coverage_by_sentence": max((_coverage(found, one | found.title) for one in found.sentences), default=0.0),
-        "coverage_by_title": _coverage(found, found.title),
-        "unknown": _coverage_of(found, [not word.known for word in found.words]),
-        "marks_missing": _ratio(
-            sum(_has_mark(word.text) for place, word in enumerate(found.words) if place not in exactly), words
-        ),
-        "length": math.log(max(1, words)),
+        "lift_by_rarity_and_length": _ratio(lift, mass) * length,
+        "lift_over_next": _ratio(over_next, mass),
+        "coverage": _coverage(found, found.loosely),
+        "coverage_by_sentence": max((_share(found, one | found.title) for one in found.sentences), default=0.0),
+        "coverage_by_title": _share(found, found.title),
+        "marks_missing": _ratio(missing, words),
+        "length": length,
+        "cosine_best": max(cosines, default=0.0),
+        "cosine_rank": _rank(pool, COSINE),
     }
-    return values | _similarity(pool, COSINE) | _similarity(pool, MAXSIM_MEAN)
+    if any(MAXSIM_MEAN in judged.features for judged in pool):
+        values["maxsim_mean_rank"] = _rank(pool, MAXSIM_MEAN)
+    return values
 
 
-def _similarity(pool: Sequence[Judged], name: str) -> dict[str, float]:
-    """The first passage's value, the greatest, the first one's rank by it, and how far it stands above the middle."""
-    values = [judged.features[name] for judged in pool if name in judged.features]
-    if not values and name != COSINE:
-        return {}
-    first = pool[0].features.get(name, 0.0) if pool else 0.0
-    return {
-        name: first,
-        f"{name}_best": max(values, default=0.0),
-        f"{name}_rank": math.log(1 + sum(value > first for value in values)),
-        f"{name}_lift": first - statistics.median(values) if values else 0.0,
-    }
+def _rank(pool: Sequence[Judged], name: str) -> float:
+    """Logarithm of the first passage's rank by a feature; 0 where nothing stands above it."""
+    if not pool or name not in pool[0].features:
+        return math.log(1 + len(pool))
+    first = pool[0].features[name]
+    return math.log(1 + sum(judged.features.get(name, first) > first for judged in pool))
 
 
-def _coverage(found: Evidence, held: frozenset[int], power: float = 1.0) -> float:
+def _share(found: Evidence, held: frozenset[int]) -> float:
     """Share of the words that are held, each counted by its rarity."""
-    return _coverage_of(found, [place in held for place in range(len(found.words))], power)
+    return _weighed(held, [word.rarity for word in found.words])
 
 
-def _coverage_of(found: Evidence, chosen: Sequence[bool], power: float = 1.0) -> float:
-    weights = [word.rarity**power for word in found.words]
-    return _ratio(sum(weight for weight, one in zip(weights, chosen, strict=True) if one), sum(weights))
+def _coverage(found: Evidence, held: frozenset[int]) -> float:
+    """The same, each word counted by its pieces too."""
+    return _weighed(held, [word.rarity * word.pieces for word in found.words])
+
+
+def _weighed(held: frozenset[int], weights: Sequence[float]) -> float:
+    return _ratio(sum(weight for place, weight in enumerate(weights) if place in held), sum(weights))
 
 
 def _has_mark(word: str) -> bool:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from query.candidate import Candidate
-from query.features import MAXSIM, Features
+from query.features import MAXSIM, Features, is_feature
+from search_config.errors import InvalidProfile
 
 # Candidates that are reranked: the first page and four more. On the development questions the right passage was among
 # the first 50 of the fused order in 99.9%.
@@ -72,9 +73,22 @@ def rerank(reranker: Reranker, pool: Pool) -> tuple[Candidate, ...]:
 
 @dataclass(frozen=True, slots=True)
 class LinearBlend:
-    """A weighted sum of named features, in log-odds where the weights were learnt by logistic regression."""
+    """A weighted sum of named features, in log-odds where the weights were learnt by logistic regression.
+
+    Raises:
+        InvalidProfile: a weight of a feature that there is not.
+    """
 
     weights: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        unknown = sorted(name for name in self.weights if not is_feature(name))
+        if unknown:
+            raise InvalidProfile(
+                f"There is no such feature: {', '.join(unknown)}.",
+                where="blend",
+                remedy="docs/reranking.md lists the features.",
+            )
 
     @property
     def needs(self) -> frozenset[str]:

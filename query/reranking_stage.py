@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from query.candidate import Candidate
-from query.features import BM25, MAXSIM, MAXSIM_MEAN, Features, QueryTokens, collect
+from query.features import BM25, OF_TOKENS, Features, QueryTokens, collect
 from query.reranking import POOL, Pool, Reranker, rerank
 from query.retrieve import Plan
 from search_config.client import Engine
@@ -43,7 +43,7 @@ def reranked(
         EngineRejected, EngineOverloaded, EngineUnreachable, IndexMismatch, ModelUnavailable
     """
     best, rest = tuple(candidates[:POOL]), tuple(candidates[POOL:])
-    if tokens is None and reranker.needs & {MAXSIM, MAXSIM_MEAN}:
+    if tokens is None and reranker.needs & OF_TOKENS:
         return Reranked((*best, *rest))
     searched = sorted(name.removeprefix(BM25) for name in reranker.needs if name.startswith(BM25))
     features = collect(engine, plan, best, searched, tokens) if reranker.needs else _none(len(best))

@@ -12,6 +12,7 @@ from models.base import Embedder, Vectors, token_coder
 from models.vectors import checked, cosine_distance
 from query import build
 from query.candidate import Candidate, hit_of, merged, scored, with_fused
+from query.cut import relevant
 from query.diversity import OFF, diversified, pool
 from query.exactness import asked_exactly, holders_first
 from query.features import Features, QueryTokens
@@ -133,8 +134,9 @@ def search(request: SearchRequest, context: SearchContext) -> SearchResult:
     with clock.stage("total"):
         ranking = rank(request, context)
         with clock.stage("refusal"):
-            judgement = judge(context.engine, ranking, context.profile)
-        rows = group_by_document(ranking.diversified) if request.group else ranking.diversified
+            judgement = judge(context.engine, ranking, context.profile, context.embedder)
+        rows = relevant(ranking.diversified, context.profile.relative_cut)
+        rows = group_by_document(rows) if request.group else rows
         page = rows[: request.size]
         with clock.stage("engine"):
             text, _ = build.lexical_text(ranking.query, context.profile)
@@ -196,7 +198,7 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
     # One leg's order is shown as it is; where a leg failed, the blend would weigh what is missing.
     joined = request.mode in HYBRID and language != "identifier" and all(used.values())
     after = Reranked(fused)
-    if joined and fused and (reranker := _reranker(context)) is not None:
+    if joined and fused and (reranker := _reranker(context, language)) is not None:
         with clock.stage("rerank"):
             after = reranked(context.engine, plan, query, fused, reranker, tokens)
             after = replace(after, candidates=holders_first(after.candidates, asked))
@@ -218,11 +220,12 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
     )
 
 
-def _reranker(context: SearchContext) -> Reranker | None:
-    """The configured one, or the profile's blend."""
-    if context.reranker is not None or context.profile.blend is None:
+def _reranker(context: SearchContext, language: Language) -> Reranker | None:
+    """The configured one, or the profile's blend for a class of queries."""
+    if context.reranker is not None:
         return context.reranker
-    return LinearBlend(context.profile.blend)
+    weights = context.profile.blend_for(language)
+    return None if weights is None else LinearBlend(weights)
 
 
 def _embedded(

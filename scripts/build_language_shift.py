@@ -2,8 +2,8 @@
 
     python -m scripts.build_language_shift
 
-Passages are those of examples/documents, short ones, so that there are many, queries those of examples/queries.jsonl; no answer
-is looked at. Run it again when the model or its prompts change.
+Passages are those of examples/documents, short ones, so that there are many, queries those of examples/queries.jsonl;
+no answer is looked at. Run it again when the model or its prompts change.
 """
 
 from __future__ import annotations

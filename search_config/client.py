@@ -26,6 +26,8 @@ OVERLOAD_WAIT_MAX_S: Final = 8.0
 UNREACHABLE_ATTEMPTS: Final = 2
 # Connections kept open: FastAPI's thread pool has 40 threads, each of which may ask at the same time.
 POOL_SIZE: Final = 40
+# Asks for an answer as it is, where the client would ask for a packed one.
+UNPACKED: Final = {"accept-encoding": "identity"}
 
 
 class BulkItem(BaseModel):
@@ -108,6 +110,7 @@ class Engine:
         *,
         body: Json = None,
         params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
         retry: bool = True,
     ) -> Json:
         """Send one request.
@@ -117,17 +120,27 @@ class Engine:
             path: begins with `/`.
             body: JSON-like, or a string of JSON lines.
             params: the query string.
+            headers: beside, or instead of, the client's own.
             retry: whether to try again when the engine is overloaded or a connection broke.
 
         Raises:
             EngineUnreachable, EngineOverloaded, EngineRejected
         """
-        call = partial(self._once, method, path, body, params)
+        call = partial(self._once, method, path, body, params, headers)
         return _with_retries(call) if retry else call()
 
-    def _once(self, method: str, path: str, body: Json, params: Mapping[str, Any] | None) -> Json:
+    def _once(
+        self,
+        method: str,
+        path: str,
+        body: Json,
+        params: Mapping[str, Any] | None,
+        headers: Mapping[str, str] | None,
+    ) -> Json:
         try:
-            return self._client.transport.perform_request(method, path, params=dict(params or {}), body=body)
+            return self._client.transport.perform_request(
+                method, path, params=dict(params or {}), body=body, headers=dict(headers or {})
+            )
         except (foreign.OpenSearchException, foreign.ImproperlyConfigured) as error:
             raise map_error(error, f"{method} {self.url}{path}") from error
 
@@ -146,9 +159,11 @@ class Engine:
         except foreign.OpenSearchException as error:
             raise map_error(error, f"{self.url}/{index}/_doc/{id_}") from error
 
-    def search(self, index: str, body: Json, **params: Any) -> Json:
-        """One `_search`."""
-        return self.request("POST", f"/{index}/_search", body=body, params=params)
+    def search(self, index: str, body: Json, *, compressed: bool = True, **params: Any) -> Json:
+        """One `_search`. `compressed=False` for answers that do not shrink: packing them takes the engine ten times as
+        long as sending them."""
+        headers = None if compressed else UNPACKED
+        return self.request("POST", f"/{index}/_search", body=body, params=params, headers=headers)
 
     def msearch(self, searches: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> list[Json]:
         """One `_msearch`; each (header, body) gives one answer, in order. An answer may hold `error`: read it."""

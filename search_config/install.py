@@ -69,8 +69,11 @@ def install(engine: Engine, settings: Settings, model: ModelDescription) -> Inde
         engine.request("PUT", f"/_component_template/{name}", body=body)
     for name, body in templates.index_templates(names, settings, model.dim).items():
         engine.request("PUT", f"/_index_template/{name}", body=body)
+    there = engine.request("GET", "/_search/pipeline")
     for name, body in templates.search_pipelines(names).items():
-        engine.request("PUT", f"/_search/pipeline/{name}", body=body)
+        # Each write goes through the cluster's state and costs a tenth of a second; install is run at every ingest.
+        if there.get(name) != body:
+            engine.request("PUT", f"/_search/pipeline/{name}", body=body)
     if _live_index(engine, names) is None:
         create_chunks_index(engine, settings, model, version=1, live=True)
     for index in (names.documents, names.keys):

@@ -67,6 +67,12 @@ class Settings(BaseSettings):
         2, description="Bits a dimension of the token codes for reranking (docs/reranking.md); 0 writes none."
     )
 
+    # The reranker
+    reranker_model: str | None = Field(
+        None, description="Cross-encoder that reranks instead of the profile's blend: a hub's name or a folder."
+    )
+    reranker_revision: str | None = Field(None, description="Revision of a hub's cross-encoder.")
+
     # Ingest
     chunk_strategy: ChunkingStrategy = Field("E", description="Chunking strategy, A to F (docs/chunking.md).")
     chunk_target: int = Field(1200, ge=64, le=20_000, description="Target length of a chunk, in characters.")

@@ -26,8 +26,20 @@ def _embed(settings: Settings, quick: bool) -> BenchReport:
     return embed.run(settings, quick=quick)
 
 
+def _rerank(settings: Settings, quick: bool) -> BenchReport:
+    from api.cli.context import Runtime
+    from api.cli.output import say
+    from evaluation.benchmark import rerank
+
+    runtime = Runtime(settings, say)
+    try:
+        return rerank.run(settings, runtime.engine, quick=quick)
+    finally:
+        runtime.close()
+
+
 # A benchmark is registered here and nowhere else; each imports its module when it runs.
-BENCHMARKS: Final[Mapping[str, Benchmark]] = {"embed": _embed}
+BENCHMARKS: Final[Mapping[str, Benchmark]] = {"embed": _embed, "rerank": _rerank}
 
 
 def register(app: typer.Typer) -> None:

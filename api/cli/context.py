@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ingest.pipeline import Ingestor
     from ingest.registry import Registry
     from models.base import Embedder
+    from query.reranking import Reranker
     from query.search import SearchContext
     from search_config.client import Engine
     from search_config.install import IndexInfo
@@ -127,7 +128,16 @@ class Runtime:
         from query.search import SearchContext
 
         profile = load_profile(self.settings.profile).checked_for(self.info)
-        return SearchContext(self.engine, self.info, self.embedder, profile, self.settings)
+        return SearchContext(self.engine, self.info, self.embedder, profile, self.settings, self.reranker)
+
+    @cached_property
+    def reranker(self) -> Reranker | None:
+        """The configured cross-encoder; None leaves the order to the profile."""
+        from models.factory import load_cross_encoder
+        from query.reranking import TextReranker
+
+        scorer = load_cross_encoder(self.settings)
+        return None if scorer is None else TextReranker(scorer)
 
     @cached_property
     def ingestor(self) -> Ingestor:

@@ -33,6 +33,8 @@ from tests.engine.proxy import BreakingProxy
 from tests.engine.rows import WordEmbedder
 
 WIDE = ModelDescription(name="words", revision="1", dim=16, window=100_000, licence="MIT")
+# A paragraph of these tests is a chunk of its own.
+TARGET = 512
 # One term of more than 32,766 bytes is refused by the engine, whatever the analyzer.
 IMMENSE = "א" * 17_000
 
@@ -52,7 +54,7 @@ def make_ingestor(engine: Engine, settings: Settings, installed: IndexInfo) -> M
     """`make_ingestor()` gives an ingestor over empty indices; a test makes one."""
 
     def make(embedder: WordEmbedder | None = None, **overrides: object) -> tuple[Ingestor, IndexInfo]:
-        own = settings.model_copy(update={"index_prefix": installed.names.prefix, **overrides})
+        own = settings.model_copy(update={"index_prefix": installed.names.prefix, "chunk_target": TARGET, **overrides})
         words = embedder or WordEmbedder(WIDE)
         engine.request("DELETE", f"/{installed.index},{installed.names.documents}")
         create_chunks_index(engine, own, words.description, version=1, live=True)
@@ -207,7 +209,7 @@ def test_an_engine_that_goes_away_leaves_nothing_that_looks_ready(
     batch = [raw(paragraphs(5, "חדש"), "old"), raw(paragraphs(5, "אחר"), "new")]
     proxy = BreakingProxy(engine.url, breaks_at=breaks_at)
     breaking = Engine(proxy.url, timeout_s=5)
-    own = settings.model_copy(update={"index_prefix": info.names.prefix, "bulk_max_items": 2})
+    own = settings.model_copy(update={"index_prefix": info.names.prefix, "chunk_target": TARGET, "bulk_max_items": 2})
     cut = Ingestor(breaking, info, WordEmbedder(WIDE), own)
     with pytest.raises(EngineUnreachable):
         cut.ingest(batch)
@@ -234,7 +236,7 @@ def test_an_interrupted_new_version_is_taken_back_when_the_old_file_returns(
     whole.ingest([raw("גרסה ראשונה")])
     proxy = BreakingProxy(engine.url, breaks_at=7)
     breaking = Engine(proxy.url, timeout_s=5)
-    own = settings.model_copy(update={"index_prefix": info.names.prefix, "bulk_max_items": 1})
+    own = settings.model_copy(update={"index_prefix": info.names.prefix, "chunk_target": TARGET, "bulk_max_items": 1})
     with pytest.raises(EngineUnreachable):
         Ingestor(breaking, info, WordEmbedder(WIDE), own).ingest([raw(paragraphs(5, "חדש"))])
     breaking.close()

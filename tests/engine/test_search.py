@@ -77,7 +77,7 @@ def test_a_whole_answer(basic: SearchContext) -> None:
     assert result.profile == "test/1"
     assert result.index.model == MODEL.identity
     assert result.total == len(BASIC)
-    assert set(result.took_ms) == {"embed", "engine", "fuse", "total"}
+    assert {"embed", "engine", "fuse", "total"} <= set(result.took_ms)
     assert result.took_ms["total"] >= max(result.took_ms[stage] for stage in ("embed", "engine", "fuse"))
     assert [row.rank for row in result.hits] == list(range(1, len(result.hits) + 1))
     fused = [row.scores.fused for row in result.hits]
@@ -253,7 +253,7 @@ def test_only_stop_words_is_no_error(basic: SearchContext, query: str) -> None:
     result = ask(basic, query)
     assert result.total == len(BASIC)
     lexical = ask(basic, query, mode="lexical")
-    assert bool(lexical.notes) == (lexical.total == 0)
+    assert any("found no word" in note for note in lexical.notes) == (lexical.total == 0)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from query.evidence import Evidence, Word, content_words, rarity, sentences_of
 from query.profile_parts import MOST_DEVIATIONS, RefusalFeature, RefusalSpec
 from query.refusal import Decision, Judged, decide, features_of
 
-RARE = Word("פרובוסט", rarity(0, 1000), known=False)
-KNOWN = Word("חניה", rarity(10, 1000), known=True)
-COMMON = Word("עיר", rarity(900, 1000), known=True)
+RARE = Word("פרובוסט", rarity(0, 1000), pieces=3)
+KNOWN = Word("חניה", rarity(10, 1000))
+COMMON = Word("עיר", rarity(900, 1000))
 
 
 def _pool(*scores: float) -> list[Judged]:
@@ -20,7 +20,7 @@ def _pool(*scores: float) -> list[Judged]:
 
 
 def _evidence(*held: int) -> Evidence:
-    return Evidence(words=(RARE, KNOWN, COMMON), loosely={"c0": frozenset(held)}, exactly={"c0": frozenset(held)})
+    return Evidence(words=(RARE, KNOWN, COMMON), loosely=frozenset(held), exactly=frozenset(held))
 
 
 def _spec(threshold: float = 0.5, weight: float = 2.0) -> RefusalSpec:
@@ -40,10 +40,13 @@ def test_the_same_names_whatever_was_found() -> None:
     assert features_of(_pool(1.0), _evidence(1))["lift_over_next"] == 0.0
 
 
-def test_a_rare_word_counts_more_than_a_common_one() -> None:
-    rare, common = (features_of(_pool(1.0, 0.5), _evidence(place)) for place in (0, 2))
-    assert rare["coverage"] > common["coverage"]
-    assert rare["coverage_of_rare"] - rare["coverage"] > 0 > common["coverage_of_rare"] - common["coverage"]
+def test_a_rare_word_counts_more_than_a_common_one_and_a_name_more_than_a_word() -> None:
+    rare, common = (features_of(_pool(1.0, 0.5), _evidence(place))["coverage"] for place in (0, 2))
+    assert rare > common
+    whole = Evidence(words=(Word("א", 2.0), Word("ב", 2.0)), loosely=frozenset({0}))
+    in_pieces = Evidence(words=(Word("א", 2.0, pieces=3), Word("ב", 2.0)), loosely=frozenset({0}))
+    assert features_of(_pool(1.0), whole)["coverage"] == pytest.approx(0.5)
+    assert features_of(_pool(1.0), in_pieces)["coverage"] == pytest.approx(0.75)
 
 
 def test_coverage_of_all_words_is_one_and_of_none_is_nothing() -> None:
@@ -62,15 +65,23 @@ def test_words_in_two_sentences_cover_less_than_in_one() -> None:
 def test_lift_is_over_the_middle_of_the_pool() -> None:
     features = features_of(_pool(9.0, 3.0, 3.0), _evidence(1))
     assert features["lift_by_word"] == pytest.approx(6.0 / 3)
-    assert features["margin_by_word"] == pytest.approx(6.0 / 3)
+    assert features["lift_over_next"] == pytest.approx(6.0 / sum(word.rarity for word in (RARE, KNOWN, COMMON)))
     # Adding the same to all scores changes nothing: a rule's constants do not decide.
     assert features_of(_pool(109.0, 103.0, 103.0), _evidence(1)) == pytest.approx(features)
 
 
+def test_ranks_of_the_first_passage_by_other_scores() -> None:
+    pool = [Judged(name, 1.0, {"cosine": value, "maxsim_mean": value}) for name, value in (("a", 0.5), ("b", 0.7))]
+    ahead, behind = features_of(pool[::-1], _evidence()), features_of(pool, _evidence())
+    assert ahead["cosine_rank"] == ahead["maxsim_mean_rank"] == 0.0
+    assert behind["cosine_rank"] == behind["maxsim_mean_rank"] == pytest.approx(math.log(2))
+    assert "maxsim_mean_rank" not in features_of(_pool(1.0), _evidence())
+
+
 def test_names_and_numbers_that_do_not_stand_there_are_counted() -> None:
-    words = (Word("E-4031", 5.0, known=False), Word("חניה", 1.0, known=True))
+    words = (Word("E-4031", 5.0), Word("חניה", 1.0))
     assert features_of(_pool(1.0), Evidence(words))["marks_missing"] == 0.5
-    assert features_of(_pool(1.0), Evidence(words, exactly={"c0": frozenset({0})}))["marks_missing"] == 0.0
+    assert features_of(_pool(1.0), Evidence(words, exactly=frozenset({0})))["marks_missing"] == 0.0
 
 
 def test_the_threshold_is_applied_to_the_score_that_is_shown() -> None:
