@@ -72,7 +72,7 @@ def remove(engine: Engine, names: Names) -> None:
     engine.request("DELETE", f"/{names.prefix}-*", params={"ignore_unavailable": "true"})
     for kind in ("_index_template", "_component_template"):
         engine.request("DELETE", f"/{kind}/{names.prefix}-*")
-    engine.request("DELETE", f"/_search/pipeline/{names.prefix}-*")
+    engine.request("DELETE", f"/_search/pipeline/{names.prefix}-*", params={"ignore": 404})
 
 
 def _ingest(dataset: Dataset, ingestor: Ingestor, progress: Progress) -> None:

@@ -246,8 +246,8 @@ def _warnings(questions: int, learnt: Learnt, calibration: Calibration | None) -
         )
     for language in learnt.without_blend:
         yield (
-            f"Queries of class {language} keep the fused order: the blend is not better on held-out folds, or there are "
-            "too few of them."
+            f"Queries of class {language} keep the fused order: the blend is not better on held-out folds, or there "
+            "are too few of them."
         )
     if calibration is None:
         yield (
