@@ -24,7 +24,7 @@ from evaluation.tuning import (
     fit,
     objective_of,
 )
-from query.features import BM25, COSINE
+from query.features import BM25, COSINE, OF_TOKENS
 from query.profile import FusionSpec, Profile
 from query.profile_parts import Blend, FoldWeights
 from query.request import Language, Leg
@@ -34,6 +34,8 @@ from search_config import fields
 LEAST_OF_A_CLASS: Final = 30
 # Decimals that are written: finer ones change no order.
 DECIMALS: Final = 4
+# Features that compare meanings, not words.
+MEANING: Final = OF_TOKENS | {COSINE}
 STEPS: Final = 3
 LEARNING: Final = "learning"
 
@@ -132,8 +134,9 @@ def _blend(table: FeatureTable, fused: _Fused, fold_of: FoldOf) -> _Blends:
         if len(questions) < LEAST_OF_A_CLASS:
             continue
         pool = replace(table, questions=tuple(pooled(table, questions, fused.whole[language])))
-        features = [name for place, name in enumerate(table.names) if _differs(pool, place)]
-        found = cross_validate_blend(pool, features, fold_of)
+        known = [name for place, name in enumerate(table.names) if _differs(pool, place)]
+        # Few questions, or words of another language than the texts', say nothing of words.
+        found, features = _best(pool, [known, [name for name in known if name in MEANING]], fold_of)
         before = {question.question.id: fused.ranks[question.question.id] for question in questions}
         if objective_of(found.ranks) > objective_of(before):
             kept[language] = found
@@ -141,6 +144,15 @@ def _blend(table: FeatureTable, fused: _Fused, fold_of: FoldOf) -> _Blends:
             # Told of the largest class alone: each feature is one more learning.
             ablation = ablation or tuple(ablate_features(pool, features, fold_of, found.ranks))
     return _Blends(kept, tuple(language for language, _ in by_class if language not in kept), ranks, ablation)
+
+
+def _best(
+    pool: FeatureTable, choices: Sequence[Sequence[str]], fold_of: FoldOf
+) -> tuple[CrossValidated, Sequence[str]]:
+    """The choice of features that is best on held-out folds; the first of equals."""
+    found = [cross_validate_blend(pool, features, fold_of) for features in choices]
+    best = max(range(len(choices)), key=lambda place: (objective_of(found[place].ranks), -place))
+    return found[best], choices[best]
 
 
 def _differs(pool: FeatureTable, column: int) -> bool:

@@ -30,8 +30,9 @@ from models.base import MaxSims, Vectors
 from search_config.errors import IndexMismatch
 
 # Changes with anything that makes old codes wrong: layout, levels, transform.
-CODE_VERSION: Final = 1
-HEADER: Final = struct.Struct("<BBH")
+CODE_VERSION: Final = 2
+# Six bytes: base64, in which codes travel, is whole every three.
+HEADER: Final = struct.Struct("<BBI")
 CENTRES_FILE: Final = "e5_token_centres.npy"
 # Seeds the signs of the transform; any text would do.
 TRANSFORM_SEED: Final = "mafteach token codes 1"
@@ -49,6 +50,10 @@ _LEVELS: Final[dict[int, tuple[float, ...]]] = {
 }
 # Widest types under which the levels of one byte are copied as one value: what makes decoding a plain look-up.
 _AS_ONE: Final = {2: np.complex128, 4: np.complex64}
+# Products of matrices are fastest in columns by eights (15 take half as long again as 16), and tokens that are decoded
+# and multiplied while they are in the core's cache (1,024 are 1.5 MB) take a quarter less than all of them.
+_COLUMNS: Final = 8
+_AT_ONCE: Final = 1024
 _SMALLEST: Final = 1e-12  # keeps a token that is the centre itself from being divided by zero
 _BYTE: Final = 8
 
@@ -128,9 +133,19 @@ class TokenCoding:
         known = [(place, tokens) for place, tokens in known if len(tokens)]
         if known:
             places = [place for place, _ in known]
-            products = self._decoded(np.concatenate([tokens for _, tokens in known])) @ query.T
+            products = self._products(np.concatenate([tokens for _, tokens in known]), query)
             whole[places], near[places] = _best(products, np.array([len(tokens) for _, tokens in known]))
         return MaxSims(whole, near)
+
+    def _products(self, tokens: Codes, query: Vectors) -> Vectors:
+        """`(tokens, query tokens, and up to 7 columns of zeros)`: a column of zeros adds nothing to any MaxSim."""
+        columns = np.zeros((self.dim, -(-len(query) // _COLUMNS) * _COLUMNS), dtype=np.float32)
+        columns[:, : len(query)] = query.T
+        products = np.empty((len(tokens), columns.shape[1]), dtype=np.float32)
+        for start in range(0, len(tokens), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            np.matmul(self._decoded(tokens[part]), columns, out=products[part])
+        return products
 
     def decode(self, code: bytes) -> Vectors:
         """The passage's tokens as they are compared, `(tokens, dim)`, of length about 1.

@@ -14,7 +14,6 @@ All that the engine must be asked for comes with one `_search`.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 
 from models.base import TokenCoder, Vectors
 from query import build
+from query.base64_text import decoded
 from query.candidate import Candidate
 from query.exactness import held
 from query.language import identifiers
@@ -124,7 +124,7 @@ def collect(
     if plan.vector is not None:
         columns[COSINE] = _cosines(candidates, rows)
     if tokens is not None:
-        found = tokens.coder.maxsim(tokens.tokens, [_code(rows.get(one.chunk_id)) for one in candidates])
+        found = tokens.coder.maxsim(tokens.tokens, _codes(candidates, rows))
         columns[MAXSIM], columns[MAXSIM_NEAR] = found.whole, found.near
         columns[MAXSIM_MEAN] = columns[MAXSIM] / max(1, len(tokens.tokens))
     marks = identifiers(plan.query)
@@ -182,7 +182,6 @@ def _cosines(candidates: Sequence[Candidate], rows: Mapping[str, Mapping[str, An
     return values
 
 
-def _code(row: Mapping[str, Any] | None) -> bytes | None:
-    values = (row or {}).get("fields", {}).get(fields.TOKEN_CODES)
-    # The engine leaves the padding out; more of it than is needed is no error.
-    return base64.urlsafe_b64decode(values[0] + "==") if values else None
+def _codes(candidates: Sequence[Candidate], rows: Mapping[str, Mapping[str, Any]]) -> list[bytes | None]:
+    values = [rows.get(one.chunk_id, {}).get("fields", {}).get(fields.TOKEN_CODES, ("",))[0] for one in candidates]
+    return [code or None for code in decoded(values)]

@@ -39,12 +39,15 @@ TARGET_BYTES: Final = 52.0
 CANDIDATE_TOKENS: Final = 150
 _QUERY: Final = "כמה זמן יש לספק לתקן תקלה לאחר שנמסרה לו הודעה?"
 _DOCUMENTS: Final = 120  # more than are reranked
+_BATCH: Final = 30
 _ROUNDS, _QUICK_ROUNDS = 60, 15
 US_PER_S: Final = 1e6
 # What the libraries under numpy read, each its own.
 _THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 # An engine keeps what replicas may still ask for; it looks again at what that is every 30 s.
 _LEASE_S, _POLL_S = 120.0, 2.0
+# An engine tells sizes of files as they were up to 10 s ago.
+_STATISTICS_S: Final = 11.0
 _MIN_BITS: Final = 1
 
 
@@ -90,12 +93,14 @@ def _index(settings: Settings, engine: Engine, embedder: Embedder) -> Iterator[I
     own = settings.model_copy(update={"index_prefix": f"bench-{uuid.uuid4().hex[:10]}"})
     try:
         info = install(engine, own, embedder.description)
-        Ingestor(engine, info, embedder, own).ingest(
-            [
-                RawDocument(tenant=TENANT, source=f"{number}", name=f"{number}.txt", data=text.encode())
-                for number, text in enumerate(passages(embedder, _DOCUMENTS))
-            ]
-        )
+        ingestor = Ingestor(engine, info, embedder, own)
+        documents = [
+            RawDocument(tenant=TENANT, source=f"{number}", name=f"{number}.txt", data=text.encode())
+            for number, text in enumerate(passages(embedder, _DOCUMENTS))
+        ]
+        # In several calls, and so segments: one alone is never merged.
+        for start in range(0, _DOCUMENTS, _BATCH):
+            ingestor.ingest(documents[start : start + _BATCH])
         yield info
     finally:
         remove(engine, Names(prefix=own.index_prefix))
@@ -156,7 +161,10 @@ def _merged_bytes(engine: Engine, index: str) -> int:
         time.sleep(_POLL_S)
         engine.request("POST", f"/{index}/_flush", params={"force": "true"})
     engine.request("POST", f"/{index}/_forcemerge", params={"max_num_segments": 1})
+    engine.request("POST", f"/{index}/_flush", params={"force": "true"})
+    # Files of before stay as long as a reader has them open.
     engine.request("POST", f"/{index}/_refresh")
+    time.sleep(_STATISTICS_S)
     return int(engine.request("GET", f"/{index}/_stats/store")["_all"]["total"]["store"]["size_in_bytes"])
 
 

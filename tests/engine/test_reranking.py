@@ -10,7 +10,7 @@ from ingest.pipeline import Ingestor
 from models.e5 import E5Embedder
 from query import build
 from query.features import COSINE, IDENTIFIER, MAXSIM, MAXSIM_MEAN, MAXSIM_NEAR, bm25_feature, collect
-from query.profile import Profile, load_profile
+from query.profile import Profile
 from query.request import SearchRequest
 from query.reranking import POOL
 from query.search import SearchContext, StagedRanking, rank, search
@@ -21,7 +21,7 @@ from search_config.install import attach
 from search_config.settings import Settings
 from tests.conftest import MakeIndex
 from tests.engine.conftest import MakeContext
-from tests.engine.rows import Row
+from tests.engine.rows import PROFILE, Row
 
 TENANT = "a"
 TEXTS = [
@@ -34,10 +34,9 @@ TEXTS = [
 QUERY = "תוך כמה זמן הספק חייב לתקן תקלה?"
 
 
-def blended(weights: dict[str, float], profile: Profile | None = None) -> Profile:
-    """A profile whose blend is of these weights, for Hebrew questions."""
-    base = profile or load_profile()
-    return Profile.model_validate({**base.model_dump(), "model": None, "relative_cut": 0.0, "blend": weights})
+def blended(weights: dict[str, float]) -> Profile:
+    """A profile whose blend is of these weights."""
+    return Profile.model_validate({**PROFILE.model_dump(), "blend": weights})
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +135,7 @@ def test_an_identifiers_holder_stays_first(context: SearchContext) -> None:
 
 
 def test_without_a_blend_nothing_moves(context: SearchContext) -> None:
-    plain = Profile.model_validate({**load_profile().model_dump(), "relative_cut": 0.0, "blend": None})
-    ranking = ranked(with_profile(context, plain))
+    ranking = ranked(with_profile(context, PROFILE))
     assert ranking.reranked == ranking.fused
     assert ranking.features.values.shape[0] == 0
 

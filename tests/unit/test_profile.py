@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from models.e5 import E5Embedder
 from query.profile import SEARCHED_FIELDS, Profile, load_profile
 from search_config.errors import InvalidProfile
+from search_config.hebrew import ANALYZER_VERSION
 from search_config.install import IndexInfo
 from search_config.model_description import ModelDescription
 from search_config.names import Names
@@ -40,14 +42,16 @@ def _default() -> dict[str, Any]:
     return load_profile().model_dump(mode="json")
 
 
-def test_the_default_suits_any_model() -> None:
+def test_the_default_loads_from_the_package_and_is_for_the_embedded_model(tmp_path: Path) -> None:
     profile = load_profile()
-    assert profile.checked_for(_info()) is profile
-    assert profile.label.startswith("default/")
+    assert profile.name == "default"
+    assert profile.analyzer == ANALYZER_VERSION
+    assert profile.model == E5Embedder(tmp_path).description.identity
+    assert set(profile.bm25) <= SEARCHED_FIELDS
     # An identifier alone leans on the lexical leg, whatever else is tuned.
     assert profile.weights["identifier"]["bm25"] > max(profile.weights[name]["bm25"] for name in ("he", "en", "other"))
-    assert profile.fusion.rrf_k == 60
-    assert set(profile.bm25) <= SEARCHED_FIELDS
+    with pytest.raises(InvalidProfile):
+        profile.checked_for(_info())
 
 
 def test_a_field_of_boost_zero_is_not_searched() -> None:
@@ -115,7 +119,7 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
         ({"blend": {"cosine": float("inf")}}, "blend.cosine"),
         ({"blend": {"cosine": 0.0}}, "no feature has a weight"),
         ({"mmr_lambda": 1.5}, "mmr_lambda"),
-        ({"relative_cut": 0.2, "blend": None}, "relative_cut: needs a blend"),
+        ({"relative_cut": 0.2, "blend": None, "blends": {}}, "relative_cut: needs a blend"),
         ({"refusal": 0.5}, "refusal"),
         ({"refusal": _REFUSAL | {"threshold": 1.5}}, "refusal.threshold"),
         ({"refusal": _REFUSAL | {"features": {}}}, "refusal.features"),
