@@ -17,7 +17,7 @@ from models.base import Embedder
 from search_config import fields
 from search_config.client import Engine
 from search_config.errors import IndexingIncomplete
-from search_config.install import IndexInfo, install
+from search_config.install import IndexInfo, install, uninstall
 from search_config.names import Names
 from search_config.records import DocumentState, document_id
 from search_config.settings import Settings
@@ -64,15 +64,7 @@ def built_index(
         passages, sections = _passages(engine, info, dataset)
         yield BuiltIndex(info=info, settings=own, passages=passages, sections=sections, seconds=seconds)
     finally:
-        remove(engine, names)
-
-
-def remove(engine: Engine, names: Names) -> None:
-    """Delete every index, template and pipeline of a prefix."""
-    engine.request("DELETE", f"/{names.prefix}-*", params={"ignore_unavailable": "true"})
-    for kind in ("_index_template", "_component_template"):
-        engine.request("DELETE", f"/{kind}/{names.prefix}-*")
-    engine.request("DELETE", f"/_search/pipeline/{names.prefix}-*", params={"ignore": 404})
+        uninstall(engine, names)
 
 
 def _ingest(dataset: Dataset, ingestor: Ingestor, progress: Progress) -> None:

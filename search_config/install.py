@@ -82,6 +82,14 @@ def install(engine: Engine, settings: Settings, model: ModelDescription) -> Inde
     return attach(engine, settings, model)
 
 
+def uninstall(engine: Engine, names: Names) -> None:
+    """Delete every index, template and pipeline of a prefix; for temporary installations."""
+    engine.request("DELETE", f"/{names.prefix}-*", params={"ignore_unavailable": "true"})
+    for kind in ("_index_template", "_component_template"):
+        engine.request("DELETE", f"/{kind}/{names.prefix}-*")
+    engine.request("DELETE", f"/_search/pipeline/{names.prefix}-*", params={"ignore": 404})
+
+
 def create_chunks_index(
     engine: Engine, settings: Settings, model: ModelDescription, *, version: int, live: bool
 ) -> str:

@@ -14,7 +14,7 @@ import pytest
 from models.base import Embedder
 from models.factory import load_embedder
 from search_config.client import Engine
-from search_config.install import IndexInfo, install
+from search_config.install import IndexInfo, install, uninstall
 from search_config.local_node import LocalNode, free_port
 from search_config.names import Names
 from search_config.settings import Settings
@@ -119,15 +119,7 @@ def make_index(engine: Engine, settings: Settings, embedder: Embedder) -> Iterat
 
     yield make
     for names in made:
-        remove(engine, names)
-
-
-def remove(engine: Engine, names: Names) -> None:
-    """Delete all indices and templates of one prefix."""
-    engine.request("DELETE", f"/{names.prefix}-*", params={"ignore_unavailable": "true"})
-    for kind in ("_index_template", "_component_template"):
-        engine.request("DELETE", f"/{kind}/{names.prefix}-*")
-    engine.request("DELETE", f"/_search/pipeline/{names.prefix}-*")
+        uninstall(engine, names)
 
 
 @pytest.fixture

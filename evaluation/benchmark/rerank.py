@@ -14,7 +14,7 @@ from typing import Final
 
 from evaluation.benchmark.embed import passages
 from evaluation.benchmark.report import BenchReport, Check
-from evaluation.index import TENANT, remove
+from evaluation.index import TENANT
 from ingest.documents import RawDocument
 from ingest.pipeline import Ingestor
 from models.base import Embedder
@@ -29,7 +29,7 @@ from query.search import SearchContext, rank
 from search_config import fields
 from search_config.client import Engine
 from search_config.errors import EngineError
-from search_config.install import IndexInfo, attach, install
+from search_config.install import IndexInfo, attach, install, uninstall
 from search_config.names import Names
 from search_config.settings import Settings
 
@@ -103,7 +103,7 @@ def _index(settings: Settings, engine: Engine, embedder: Embedder) -> Iterator[I
             ingestor.ingest(documents[start : start + _BATCH])
         yield info
     finally:
-        remove(engine, Names(prefix=own.index_prefix))
+        uninstall(engine, Names(prefix=own.index_prefix))
 
 
 def _tokens(engine: Engine, info: IndexInfo, settings: Settings) -> list[int]:

@@ -19,10 +19,9 @@ from models.base import Embedder
 from query.profile import load_profile
 from query.search import SearchContext
 from search_config.client import Engine
-from search_config.install import install
+from search_config.install import install, uninstall
 from search_config.names import Names
 from search_config.settings import Settings
-from tests.conftest import remove
 
 OURS, THEIRS = "ours", "theirs"
 PARKING = """# נוהל אישורי חניה
@@ -75,7 +74,7 @@ def service(engine: Engine, settings: Settings, embedder: Embedder) -> Iterator[
     app = create_app(services)
     with TestClient(app, raise_server_exceptions=False) as client:
         yield Service(client, services, bearer(keys, OURS), bearer(keys, THEIRS), *ids)
-    remove(engine, Names(prefix=own.index_prefix))
+    uninstall(engine, Names(prefix=own.index_prefix))
 
 
 def bearer(keys: KeyStore, tenant: str) -> dict[str, str]:

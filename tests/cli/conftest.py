@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from search_config.client import Engine
+from search_config.install import uninstall
 from search_config.names import Names
 from search_config.settings import Settings
-from tests.conftest import remove
 
 COMMAND = Path(sys.executable).parent / "mafteach"
 # The model loads in about a second; a loaded machine takes longer, but no command hangs for so long.
@@ -66,7 +66,7 @@ def installed(settings: Settings, engine: Engine, tmp_path_factory: pytest.TempP
     done = run("ingest", "parking.md", "--tenant", "demo", "--json", cwd=folder, env=env)
     assert done.returncode == 0, done.stderr
     yield env
-    remove(engine, Names(prefix=prefix))
+    uninstall(engine, Names(prefix=prefix))
 
 
 @pytest.fixture

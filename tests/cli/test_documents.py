@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from search_config.client import Engine
+from search_config.install import uninstall
 from search_config.names import Names
 from search_config.settings import Settings
 from tests.cli.conftest import PARKING, Cli
 from tests.cli.test_search import error_of
-from tests.conftest import remove
 
 ROW = ["id", "name", "tenant", "state", "reason", "attempts", "chunks_generated", "chunks_indexed", "stamps"]
 
@@ -126,7 +126,7 @@ def test_a_first_key_sets_up_what_is_missing(cli: Cli, engine: Engine) -> None:
         assert json.loads(done.stdout)["key"]
         assert json.loads(cli("status", "--json", MAFTEACH_INDEX_PREFIX=prefix).stdout)["index"]
     finally:
-        remove(engine, Names(prefix=prefix))
+        uninstall(engine, Names(prefix=prefix))
 
 
 def test_setup_can_be_repeated(cli: Cli) -> None:

@@ -16,9 +16,9 @@ from api.cli.failures import Exit, check_arguments, exit_status
 from search_config import errors
 from search_config.client import Engine
 from search_config.errors import InvalidRequest, MafteachError
+from search_config.install import uninstall
 from search_config.names import Names
 from tests.cli.conftest import COMMAND, TIMEOUT_S, Cli
-from tests.conftest import remove
 
 
 def test_the_statuses_are_those_that_the_tree_is_drawn_with() -> None:
@@ -110,7 +110,7 @@ def test_a_service_sets_up_what_is_missing(installed: dict[str, str], engine: En
     finally:
         process.kill()
         process.communicate()
-        remove(engine, Names(prefix=prefix))
+        uninstall(engine, Names(prefix=prefix))
 
 
 def test_a_port_that_is_taken(cli: Cli, installed: dict[str, str], tmp_path: Path) -> None:

@@ -13,9 +13,8 @@ from models.base import ModelDescription
 from query.profile import Profile
 from query.search import SearchContext
 from search_config.client import Engine
-from search_config.install import IndexInfo, create_chunks_index, install
+from search_config.install import IndexInfo, create_chunks_index, install, uninstall
 from search_config.settings import Settings
-from tests.conftest import remove
 from tests.engine.rows import DIM, PROFILE, Row, WordEmbedder, write
 
 
@@ -55,7 +54,7 @@ class Installations:
 
     def remove(self) -> None:
         for info in self._installed.values():
-            remove(self._engine, info.names)
+            uninstall(self._engine, info.names)
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,9 @@ from search_config.client import Engine
 from search_config.hebrew import ENGLISH_ANALYZER, EXACT_ANALYZER, INFLECTED_ANALYZER, PREFIX_ANALYZER
 from search_config.hebrew_inflection import inflections, representatives_of, whole_words
 from search_config.hebrew_prefixes import readings
-from search_config.install import install
+from search_config.install import install, uninstall
 from search_config.names import Names
 from search_config.settings import Settings
-from tests.conftest import remove
 from tests.engine.rows import MODEL, Row, WordEmbedder, write
 
 Analyse = Callable[[str, str], list[set[str]]]
@@ -33,7 +32,7 @@ def index(engine: Engine, settings: Settings) -> Iterator[str]:
     info = install(engine, own, MODEL)
     write(engine, info.index, [Row("c1", TEXT), Row("c2", "גביע העולם בכדורגל")], WordEmbedder())
     yield info.index
-    remove(engine, Names(prefix=own.index_prefix))
+    uninstall(engine, Names(prefix=own.index_prefix))
 
 
 @pytest.fixture(scope="module")

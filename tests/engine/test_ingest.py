@@ -24,11 +24,10 @@ from search_config.errors import (
     MissingTenant,
     NotFound,
 )
-from search_config.install import IndexInfo, attach, create_chunks_index, install
+from search_config.install import IndexInfo, attach, create_chunks_index, install, uninstall
 from search_config.names import Names
 from search_config.records import DocumentState
 from search_config.settings import Settings
-from tests.conftest import remove
 from tests.engine.proxy import BreakingProxy
 from tests.engine.rows import WordEmbedder
 
@@ -46,7 +45,7 @@ def installed(engine: Engine, settings: Settings) -> Iterator[IndexInfo]:
     """Templates, pipelines and indices of the module's own; the indices are made anew for every test."""
     own = settings.model_copy(update={"index_prefix": f"t{uuid.uuid4().hex[:10]}"})
     yield install(engine, own, WIDE)
-    remove(engine, Names(prefix=own.index_prefix))
+    uninstall(engine, Names(prefix=own.index_prefix))
 
 
 @pytest.fixture

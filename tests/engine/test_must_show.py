@@ -23,10 +23,9 @@ from query.search import SearchContext, search
 from search_config import fields
 from search_config.client import Engine
 from search_config.errors import IndexMismatch
-from search_config.install import attach, install
+from search_config.install import attach, install, uninstall
 from search_config.names import Names
 from search_config.settings import Settings
-from tests.conftest import remove
 
 EXAMPLES: Final = Path(__file__).parents[2] / "examples" / "documents"
 PAIRS: Final = 40_000
@@ -44,7 +43,7 @@ def corpus(engine: Engine, settings: Settings, embedder: Embedder) -> Iterator[S
     report = ingest_paths(Ingestor(engine, info, embedder, own), [EXAMPLES], tenant="demo")
     assert not report.failed
     yield SearchContext(engine, info, embedder, load_profile().checked_for(info), own)
-    remove(engine, Names(prefix=own.index_prefix))
+    uninstall(engine, Names(prefix=own.index_prefix))
 
 
 def add(context: SearchContext, tenant: str, texts: dict[str, str]) -> dict[str, str]:
