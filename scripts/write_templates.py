@@ -87,6 +87,26 @@ def analysis() -> Json:
     }
 
 
+def filter_fields() -> Json:
+    """Mapping of the fields that are read from a document, flat."""
+    properties = {
+        "parties": KEYWORD,
+        "party_kinds": KEYWORD,
+        "signed_on": DAY,
+        "effective_on": DAY,
+        "expires_on": DAY,
+        "amount_minor": {"type": "long"},
+        "currency": KEYWORD,
+        "references": KEYWORD,
+        "refers_to": KEYWORD,
+        "supersedes": KEYWORD,
+        "superseded_by": KEYWORD,
+        "not_found": KEYWORD,
+        "stated_none": KEYWORD,
+    }
+    return {"dynamic": "strict", "properties": properties}
+
+
 def chunks() -> Json:
     """Index template of the chunks."""
     locator = {
@@ -132,6 +152,8 @@ def chunks() -> Json:
         fields.DATE: DAY,
         fields.REFERENCE: KEYWORD,
         fields.GROUPS: KEYWORD,
+        fields.FILTER_FIELDS: filter_fields(),
+        fields.CONFIDENCE: {"type": "half_float"},
     }
     return _index_template(
         "mafteach-chunks-v*",
@@ -169,6 +191,8 @@ def documents() -> Json:
         fields.REFERENCE: KEYWORD,
         fields.GROUPS: KEYWORD,
         fields.METADATA: {"type": "object", "enabled": False},
+        fields.EXTRACTED: {"type": "object", "enabled": False},
+        fields.FILTER_FIELDS: filter_fields(),
         fields.TEXT: {"type": "text", "index": False, "norms": False},
         fields.CREATED_AT: DATE,
         "updated_at": DATE,

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from search_config.document_fields import DocumentFields, FilterFields
 from search_config.errors import InvalidTenant, MissingTenant
 
 # 96 bits of a SHA-256: with 10^9 ids the chance of one collision is about 10^-11.
@@ -120,6 +121,8 @@ class DocumentRecord(_Record):
     reference: str | None = None
     groups: tuple[str, ...] = ()
     metadata: dict[str, Any] = Field(default_factory=dict, description="Front matter and the like, as it stood.")
+    extracted: DocumentFields | None = Field(None, description="What was read from its text, with the places.")
+    filter_fields: FilterFields = Field(FilterFields(), description="The same flat, as it is filtered and counted by.")
     text: str | None = Field(None, description="Canonical text; every offset of its chunks is into this.")
     created_at: datetime
     updated_at: datetime
@@ -150,6 +153,8 @@ class ChunkRecord(_Record):
     date: str | None = None
     reference: str | None = None
     groups: tuple[str, ...] = ()
+    filter_fields: FilterFields = Field(FilterFields(), description="Those of its document.")
+    confidence: float | None = Field(None, ge=0, le=1, description="OCR confidence; None for born-digital text.")
 
 
 def document_id(tenant: str, source: str) -> str:

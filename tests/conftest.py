@@ -25,6 +25,11 @@ MakeIndex = Callable[..., tuple[IndexInfo, Settings]]
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--no-skips`: CI has every extra and system package, so that a skip there is a test that nobody ever runs."""
     parser.addoption("--no-skips", action="store_true", help="fail the session where a test was skipped")
+    parser.addoption(
+        "--node-url",
+        help="a running node to test on, so that several sessions of a developer share one; its indices of other "
+        "prefixes are left alone",
+    )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -77,14 +82,19 @@ def _no_settings_from_outside() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def settings(tmp_path_factory: pytest.TempPathFactory, _no_settings_from_outside: None) -> Iterator[Settings]:
-    """Settings of a running node of this session's own."""
+def settings(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, _no_settings_from_outside: None
+) -> Iterator[Settings]:
+    """Settings of a running node: this session's own, or the one of `--node-url`."""
     base = Settings(
         _env_file=None,
         node_port=free_port(),
         node_heap_mb=768,
         data_dir=tmp_path_factory.mktemp("node"),
     )
+    if shared := request.config.getoption("--node-url"):
+        yield base.model_copy(update={"opensearch_url": shared})
+        return
     node = LocalNode(base)
     try:
         yield base.model_copy(update={"opensearch_url": node.start().url})

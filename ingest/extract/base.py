@@ -28,6 +28,7 @@ class Block(BaseModel):
     kind: BlockKind
     locator: Locator = Field(description="`from` and `to` in the canonical text, and the place in the original.")
     section: tuple[str, ...] = Field((), description="Headings above it, outermost first; a heading names itself last.")
+    confidence: float | None = Field(None, ge=0, le=1, description="OCR confidence; None for born-digital text.")
 
 
 class ExtractedDocument(BaseModel):
