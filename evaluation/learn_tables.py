@@ -47,8 +47,10 @@ def _weights(profile: Profile) -> RenderableType:
     for language, weights in profile.blends.items():
         table.add_row(f"blend, {language} (log-odds)", _listed(weights) if weights else "none: the fused order stays")
     if profile.refusal is not None:
-        weights = {name: feature.weight for name, feature in profile.refusal.features.items()}
-        table.add_row("refusal (per standard deviation)", _listed(weights))
+        for language in profile.refusal.languages:
+            model = profile.refusal.model_for(language)
+            weights = {name: feature.weight for name, feature in model.features.items()}
+            table.add_row(f"refusal, {language} (per standard deviation)", _listed(weights))
     return table
 
 

@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from evaluation.dataset import Question
 from evaluation.significance import proportion
 from evaluation.tuning import FOLDS
-from query.profile_parts import MOST_DEVIATIONS, CurvePoint, Interval, RefusalFeature, RefusalSpec
+from query.profile_parts import MOST_DEVIATIONS, CurvePoint, Interval, RefusalFeature, RefusalModel, RefusalSpec
 from query.request import Language
 
 # Ridge on the standardised weights, against the mean loss of a question.
@@ -133,10 +133,12 @@ def calibrate(asked: Sequence[Asked], choice: Choice, features: Sequence[str] | 
     probabilities: dict[str, float] = {}
     models = []
     for fold in range(FOLDS):
-        spec = fit_refusal([question for question in asked if question.fold != fold], features, choice)
+        spec = fit_by_class([question for question in asked if question.fold != fold], features, choice)
         models.append(spec)
         probabilities |= {
-            question.id: spec.probability(question.features) for question in asked if question.fold == fold
+            question.id: spec.model_for(question.language).probability(question.features)
+            for question in asked
+            if question.fold == fold
         }
     # A fold's threshold is chosen on the other folds' held-out probabilities: on what it is then applied to, and on
     # what a model was fitted to, probabilities are too good.
@@ -150,7 +152,7 @@ def calibrate(asked: Sequence[Asked], choice: Choice, features: Sequence[str] | 
     point = point_at(asked, probabilities, threshold)
     return Calibration(
         asked=tuple(asked),
-        spec=fit_refusal(asked, features, choice).model_copy(update={"threshold": threshold, "chosen": point}),
+        spec=fit_by_class(asked, features, choice).model_copy(update={"threshold": threshold, "chosen": point}),
         fold_specs=fold_specs,
         probabilities=probabilities,
     )
@@ -166,6 +168,31 @@ def calibrated_classes(asked: Sequence[Asked]) -> tuple[Language, ...]:
             >= LEAST_OF_A_KIND
             for answerable in (True, False)
         )
+    )
+
+
+def fit_by_class(asked: Sequence[Asked], features: Sequence[str], choice: Choice) -> RefusalSpec:
+    """One model a class of queries, under one threshold; the class with most questions gives the spec's own weights.
+
+    One model for all would learn what tells the classes apart: English words are names in a Hebrew question, and words
+    in an English one.
+    """
+    by_language = {
+        language: [one for one in asked if one.language == language]
+        for language in get_args(Language)
+        if any(one.language == language for one in asked)
+    }
+    most, *others = sorted(by_language, key=lambda language: -len(by_language[language]))
+    spec = fit_refusal(by_language[most], features, choice)
+    own = {language: fit_refusal(by_language[language], features, choice) for language in others}
+    return spec.model_copy(
+        update={
+            "languages": tuple(by_language),
+            "by_class": {
+                language: RefusalModel(features=model.features, intercept=model.intercept)
+                for language, model in own.items()
+            },
+        }
     )
 
 
@@ -239,13 +266,16 @@ def point_at(asked: Sequence[Asked], probabilities: Mapping[str, float], thresho
 
 
 def groups(asked: Sequence[Asked]) -> dict[str, list[Asked]]:
-    """Near and far: with all answerable questions; lengths: of both kinds."""
+    """Near and far: with all answerable questions; classes of queries and lengths: of both kinds."""
     answerable = [question for question in asked if question.answerable]
     found = {}
     for name, wanted in (("near", True), ("far", False)):
         others = [question for question in asked if not question.answerable and question.near is wanted]
         if others:
             found[name] = answerable + others
+    languages = [language for language in get_args(Language) if any(one.language == language for one in asked)]
+    if len(languages) > 1:
+        found |= {language: [one for one in asked if one.language == language] for language in languages}
     for name, least, most in LENGTHS:
         found[name] = [question for question in asked if least <= question.words <= most]
     return found

@@ -8,6 +8,7 @@
 | `maxsim_near` | the same within the passage's best stretch of 32 tokens |
 | `maxsim_mean` | `maxsim` for each token of the query |
 | `identifier` | share of the query's identifiers that stand in the passage as they are written |
+| `polarity` | 1 where the passage forbids or permits as the query does, -1 where it says the contrary, else 0 |
 
 All that the engine must be asked for comes with one `_search`.
 """
@@ -27,6 +28,7 @@ from query.base64_text import decoded
 from query.candidate import Candidate
 from query.exactness import held
 from query.language import identifiers
+from query.polarity import agreement
 from query.profile import SEARCHED_FIELDS
 from query.retrieve import Plan, raise_failure
 from search_config import fields
@@ -40,8 +42,9 @@ MAXSIM_MEAN: Final = "maxsim_mean"
 # Features that need token codes in the index.
 OF_TOKENS: Final = frozenset({MAXSIM, MAXSIM_NEAR, MAXSIM_MEAN})
 IDENTIFIER: Final = "identifier"
+POLARITY: Final = "polarity"
 # Beside `bm25:FIELD` of every searched field.
-NAMES: Final = OF_TOKENS | {COSINE, IDENTIFIER}
+NAMES: Final = OF_TOKENS | {COSINE, IDENTIFIER, POLARITY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ def collect(
     names = [bm25_feature(field) for field in searched]
     names += [] if plan.vector is None else [COSINE]
     names += [] if tokens is None else [MAXSIM, MAXSIM_NEAR, MAXSIM_MEAN]
-    names.append(IDENTIFIER)
+    names += [IDENTIFIER, POLARITY]
     if not candidates:
         return Features(tuple(names), np.zeros((0, len(names))))
     rows = _ask(engine, plan, candidates, searched, with_codes=tokens is not None)
@@ -129,6 +132,7 @@ def collect(
         columns[MAXSIM_MEAN] = columns[MAXSIM] / max(1, len(tokens.tokens))
     marks = identifiers(plan.query)
     columns[IDENTIFIER] = np.array([held(one.passage, marks) / max(1, len(marks)) for one in candidates])
+    columns[POLARITY] = np.array([agreement(plan.query, one.passage.content) for one in candidates], dtype=np.float64)
     return Features(tuple(names), np.stack([columns[name] for name in names], axis=1))
 
 

@@ -70,10 +70,10 @@ def judge(engine: Engine, ranking: Ranking, profile: Profile, counter: TokenCoun
     if ranking.degraded or ranking.plan.lexical is None or ranking.plan.vector is None:
         return Judgement(note="uncalibrated: the threshold of refusal is for searches with both legs.")
     features = refusal_features(engine, ranking, counter)
-    missing = sorted(spec.features.keys() - features.keys())
+    missing = sorted(spec.model_for(ranking.language).features.keys() - features.keys())
     if missing:
         return Judgement(note=f"uncalibrated: the index lacks what {', '.join(missing)} needs.")
-    return Judgement(decision=decide(spec, features, profile.label))
+    return Judgement(decision=decide(spec, features, profile.label, ranking.language))
 
 
 def refusal_features(engine: Engine, ranking: Ranking, counter: TokenCounter) -> dict[str, float]:

@@ -66,20 +66,11 @@ class CurvePoint(Part):
     out_of_domain_answered: Interval
 
 
-class RefusalSpec(Part):
-    """When to say that nothing here answers: below `threshold` of the probability that the top passages do.
-
-    The probability is logistic over features of the query and its top passages (`query.refusal`).
-    """
+class RefusalModel(Part):
+    """The probability that the top passages answer, logistic over features of the query and of what it found."""
 
     features: dict[str, RefusalFeature] = Field(min_length=1)
     intercept: Finite
-    threshold: Share
-    languages: tuple[Language, ...] = Field(
-        min_length=1, description="Classes of queries that it was learnt from; others are never refused."
-    )
-    chosen_by: str = Field(min_length=1, description="The option that picked the point, such as `--max-lost 0.05`.")
-    chosen: CurvePoint | None = Field(None, description="The cross-validated figures of that point.")
 
     def probability(self, values: Mapping[str, float]) -> float:
         """That the top passages answer, in [0, 1].
@@ -95,6 +86,24 @@ class RefusalSpec(Part):
         if log_odds >= 0:
             return 1.0 / (1.0 + math.exp(-log_odds))
         return math.exp(log_odds) / (1.0 + math.exp(log_odds))
+
+
+class RefusalSpec(RefusalModel):
+    """When to say that nothing here answers: below `threshold` of the probability that the top passages do."""
+
+    threshold: Share
+    languages: tuple[Language, ...] = Field(
+        min_length=1, description="Classes of queries that it was learnt from; others are never refused."
+    )
+    by_class: dict[Language, RefusalModel] = Field(
+        default_factory=dict, description="Weights of single classes of queries, instead of the spec's own."
+    )
+    chosen_by: str = Field(min_length=1, description="The option that picked the point, such as `--max-lost 0.05`.")
+    chosen: CurvePoint | None = Field(None, description="The cross-validated figures of that point.")
+
+    def model_for(self, language: Language) -> RefusalModel:
+        """The weights of a class of queries: what tells an answer apart differs between languages."""
+        return self.by_class.get(language, self)
 
 
 class FoldWeights(Part):

@@ -15,6 +15,7 @@ from typing import Final
 from query.evidence import Evidence
 from query.features import COSINE, MAXSIM_MEAN
 from query.profile_parts import RefusalSpec
+from query.request import Language
 
 # Passages behind the first that it is compared with.
 NEXT: Final = 5
@@ -61,13 +62,15 @@ class Decision:
         )
 
 
-def decide(spec: RefusalSpec, features: Mapping[str, float], profile: str) -> Decision:
-    """Weigh the features.
+def decide(spec: RefusalSpec, features: Mapping[str, float], profile: str, language: Language) -> Decision:
+    """Weigh the features as the query's class does.
 
     Raises:
         KeyError: a feature of the spec is not among them.
     """
-    return Decision(probability=spec.probability(features), threshold=spec.threshold, profile=profile)
+    return Decision(
+        probability=spec.model_for(language).probability(features), threshold=spec.threshold, profile=profile
+    )
 
 
 def features_of(pool: Sequence[Judged], found: Evidence) -> dict[str, float]:

@@ -87,7 +87,7 @@ def test_names_and_numbers_that_do_not_stand_there_are_counted() -> None:
 def test_the_threshold_is_applied_to_the_score_that_is_shown() -> None:
     probability = _spec().probability({"coverage": 0.4})
     for threshold in (probability - 1e-9, probability, probability + 1e-9):
-        decision = decide(_spec(threshold), {"coverage": 0.4}, "p/1")
+        decision = decide(_spec(threshold), {"coverage": 0.4}, "p/1", "he")
         assert decision.probability == probability
         assert decision.refused == (probability < threshold)
 
@@ -109,7 +109,7 @@ def test_the_probability_is_logistic_and_clipped() -> None:
 
 def test_a_missing_feature_is_no_decision() -> None:
     with pytest.raises(KeyError):
-        decide(_spec(), {}, "p/1")
+        decide(_spec(), {}, "p/1", "he")
 
 
 @pytest.mark.parametrize(
@@ -135,3 +135,16 @@ def test_rarity_falls_with_every_passage_that_holds_the_word_and_stays_above_zer
 def test_sentences() -> None:
     assert sentences_of("אחת. שתיים!\nשלוש 2.5 ארבע\n\n") == ["אחת.", "שתיים!", "שלוש 2.5 ארבע"]
     assert sentences_of("") == []
+
+
+def test_a_class_with_weights_of_its_own() -> None:
+    own = RefusalSpec.model_validate(
+        _spec().model_dump()
+        | {
+            "languages": ["he", "en"],
+            "by_class": {"en": _spec(weight=-2.0).model_dump(include={"features", "intercept"})},
+        }
+    )
+    values = {"coverage": 0.9}
+    assert decide(own, values, "p/1", "he").probability == _spec().probability(values)
+    assert decide(own, values, "p/1", "en").probability == pytest.approx(1 - _spec().probability(values))
