@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
+from starlette.concurrency import run_in_threadpool
 
 from api import headers, limits, reference
+from api.auth import Authenticator
 from api.errors import Problem, install_handlers
-from api.routes import documents, health, search
+from api.gate import Gate
+from api.metrics import Metrics
+from api.observe import Observed
+from api.query_log import QueryLog
+from api.rate import RateLimit
+from api.routes import answer, documents, evidence, glossary, health, metrics, search
 from api.services import Services
+from api.telemetry import Tracing
 from api.version import version
 
 DESCRIPTION: Final = (
@@ -19,9 +29,24 @@ DESCRIPTION: Final = (
 )
 
 
+# Routes that take files.
+UPLOADS: Final = ("/documents",)
+
+
 def create_app(services: Services) -> FastAPI:
-    """The application over composed services; whoever composed them closes them."""
+    """The application over composed services; whoever composed them closes them.
+
+    Raises:
+        MissingExtra: traces are configured and their package is missing.
+    """
+    settings = services.settings
+    counted = Metrics(services.engine, services.info.names)
+    query_log = (
+        QueryLog(services.engine, services.info.names, days=settings.query_log_days) if settings.query_log else None
+    )
+    tracing = Tracing.of(settings)
     app = FastAPI(
+        lifespan=_lifespan(services, query_log, tracing),
         title="Mafteach",
         version=version(),
         description=DESCRIPTION,
@@ -31,11 +56,25 @@ def create_app(services: Services) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.services = services
+    app.state.metrics = counted
+    services.engine.observe_bulk(counted.bulk)
+    if query_log is not None:
+        query_log.observe_lost(counted.lost)
     install_handlers(app)
     # The last one added is the outermost.
-    app.add_middleware(limits.BodyLimit)
+    app.add_middleware(limits.BodyLimit, larger=dict.fromkeys(UPLOADS, settings.upload_max_bytes))
+    app.add_middleware(
+        Gate,
+        routes=app,
+        authenticator=Authenticator(services.keys, services.tokens),
+        rate=RateLimit(settings.rate_limit_per_minute),
+    )
+    app.add_middleware(limits.TimeLimit, seconds=settings.request_limit_s)
     app.add_middleware(headers.SecurityHeaders)
-    for module in (health, search, documents):
+    app.add_middleware(
+        Observed, metrics=counted, query_log=query_log, keeps_text=settings.query_log_text, tracing=tracing
+    )
+    for module in (health, metrics, search, answer, documents, glossary, evidence):
         app.include_router(module.router)
     _describe(app)
 
@@ -44,6 +83,27 @@ def create_app(services: Services) -> FastAPI:
         return HTMLResponse(reference.page(app.openapi()))
 
     return app
+
+
+def _lifespan(
+    services: Services, query_log: QueryLog | None, tracing: Tracing | None
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    """Starts what works beside the requests, and ends it in order: no new documents, then the rows that are left."""
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        if query_log is not None:
+            query_log.start()
+        if services.inbox is not None:
+            services.inbox.start()
+        try:
+            yield
+        finally:
+            for part in (services.inbox, query_log, tracing):
+                if part is not None:
+                    await run_in_threadpool(part.close)
+
+    return lifespan
 
 
 def _describe(app: FastAPI) -> None:

@@ -1,22 +1,64 @@
-"""Who asks: the tenant comes from the key in the `Authorization` header and from nowhere else."""
+"""Who asks: tenant and groups come from the credential in the `Authorization` header and from nowhere else.
+
+`api.gate` checks it before a request's body is read, for every route that is not named open; the dependencies here give
+routes the caller that it found, and refuse where it found none.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from api.caller import Caller, Permission
+from api.jwt import TokenVerifier, refused
+from api.keys import KEY_MARK, KeyStore
 from api.services import Services
 from search_config.errors import AuthenticationError
-from search_config.records import TenantId
 
-# `auto_error=False`: a missing header becomes our error, in our one shape.
+SCHEME: Final = "bearer"
+# Keys have 82 characters, tokens with many groups a few thousand; longer ones are not looked at.
+MAX_CREDENTIAL: Final = 16_384
+
+# `auto_error=False`: a missing header becomes our error, in our one shape. It describes the scheme in OpenAPI.
 bearer: Final = HTTPBearer(
     auto_error=False,
     scheme_name="key",
-    description="A key made by `mafteach keys create --tenant T`: mk_<id>_<secret>.",
+    description="A key made by `mafteach keys create --tenant T` (mk_<id>_<secret>), or a token of the issuer that the "
+    "settings name.",
 )
+
+
+@dataclass(frozen=True)
+class Authenticator:
+    """Both kinds of credentials behind one header."""
+
+    keys: KeyStore
+    tokens: TokenVerifier | None
+
+    def authenticate(self, header: str | None) -> Caller:
+        """The caller that an `Authorization` header names.
+
+        Raises:
+            AuthenticationError: no credential, another scheme, or one that does not hold.
+            EngineError: keys can't be looked up.
+        """
+        scheme, _, credential = (header or "").partition(" ")
+        credential = credential.strip()
+        if scheme.lower() != SCHEME or not credential:
+            raise AuthenticationError(
+                "No key was sent.",
+                where="Authorization",
+                remedy="Send a key as: Authorization: Bearer KEY (mafteach keys create makes one).",
+            )
+        if len(credential) > MAX_CREDENTIAL:
+            raise refused()
+        if self.tokens is None or credential.startswith(f"{KEY_MARK}_"):
+            return self.keys.authenticate(credential)
+        return self.tokens.authenticate(credential)
 
 
 def services(request: Request) -> Services:
@@ -28,21 +70,33 @@ def services(request: Request) -> Services:
 ServicesHere = Annotated[Services, Depends(services)]
 
 
-def current_tenant(
-    here: ServicesHere, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
-) -> TenantId:
-    """The tenant of the presented key.
+def caller(
+    request: Request, _described: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)] = None
+) -> Caller:
+    """The caller that the gate let in.
 
     Raises:
-        AuthenticationError: no key, another scheme, or a key that is not valid.
+        AuthenticationError: none, so that a route that the gate was told to leave open stays closed.
     """
-    if credentials is None:
-        raise AuthenticationError(
-            "No key was sent.",
-            where="Authorization",
-            remedy="Send a key as: Authorization: Bearer KEY (mafteach keys create makes one).",
-        )
-    return here.keys.authenticate(credentials.credentials)
+    known: Any = getattr(request.state, "caller", None)
+    if not isinstance(known, Caller):
+        raise refused()
+    return known
 
 
-CurrentTenant = Annotated[TenantId, Depends(current_tenant)]
+def permitted(permission: Permission) -> Callable[[Caller], Caller]:
+    """A dependency: the caller, who has this permission.
+
+    Raises:
+        NotPermitted
+    """
+
+    def check(known: Annotated[Caller, Depends(caller)]) -> Caller:
+        return known.checked_for(permission)
+
+    return check
+
+
+Reader = Annotated[Caller, Depends(permitted(Permission.READ))]
+Writer = Annotated[Caller, Depends(permitted(Permission.WRITE))]
+Reviewer = Annotated[Caller, Depends(permitted(Permission.REVIEW))]

@@ -17,14 +17,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 from api.headers import SECURITY_HEADERS
+from api.trail import Trail
 from search_config import errors
 from search_config.errors import MafteachError
 
 MEDIA_TYPE: Final = "application/problem+json"
 # An overloaded engine drains its queues within seconds (see `search_config.client`); asking sooner only adds to them.
 RETRY_AFTER_S: Final = 5
+REQUEST_ID: Final = "X-Request-ID"
 CHALLENGE: Final = 'Bearer realm="mafteach"'
 
 log = logging.getLogger(__name__)
@@ -37,8 +40,14 @@ STATUSES: Final[Mapping[type[MafteachError], HTTPStatus]] = {
     errors.InvalidProfile: HTTPStatus.INTERNAL_SERVER_ERROR,
     errors.TenantError: HTTPStatus.FORBIDDEN,
     errors.AuthenticationError: HTTPStatus.UNAUTHORIZED,
+    errors.NotPermitted: HTTPStatus.FORBIDDEN,
+    errors.RateLimited: HTTPStatus.TOO_MANY_REQUESTS,
+    errors.TimedOut: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.NotFound: HTTPStatus.NOT_FOUND,
+    errors.AlreadyExists: HTTPStatus.CONFLICT,
+    errors.StateConflict: HTTPStatus.CONFLICT,
     errors.DocumentError: HTTPStatus.UNPROCESSABLE_ENTITY,
+    errors.DocumentTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     errors.ModelUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.IndexMissing: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.IndexMismatch: HTTPStatus.SERVICE_UNAVAILABLE,
@@ -128,21 +137,37 @@ def install_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _on_unknown)
 
 
-def _on_mafteach(_request: Request, error: Exception) -> JSONResponse:
+def noted(scope: Scope, code: str) -> None:
+    """Leave an error's code on the request's trail."""
+    trail = scope.get("state", {}).get("trail")
+    if isinstance(trail, Trail):
+        trail.code = code
+
+
+def _on_mafteach(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, MafteachError):
         raise error
+    noted(request.scope, error.code)
+    return answer_of(error)
+
+
+def answer_of(error: MafteachError) -> JSONResponse:
+    """The response to one of our errors; what lies behind the service is logged and not told."""
     status = status_of(error)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("%s: %s", error.code, error, exc_info=error)
         headers = {"Retry-After": str(RETRY_AFTER_S)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
         return problem(status, error.code, SERVER_DETAIL, headers=headers)
     headers = {"WWW-Authenticate": CHALLENGE} if status == HTTPStatus.UNAUTHORIZED else {}
+    if isinstance(error, errors.RateLimited):
+        headers = {"Retry-After": str(error.retry_after_s)}
     return problem(status, error.code, error.what, where=_sendable(error.where), remedy=error.remedy, headers=headers)
 
 
-def _on_validation(_request: Request, error: Exception) -> JSONResponse:
+def _on_validation(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestValidationError):
         raise error
+    noted(request.scope, errors.InvalidRequest.code)
     found = tuple(_field_problem(item) for item in error.errors())
     return problem(
         HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -161,18 +186,21 @@ def _field_problem(item: Mapping[str, Any]) -> FieldProblem:
     )
 
 
-def _on_http(_request: Request, error: Exception) -> JSONResponse:
+def _on_http(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, HTTPException):
         raise error
     code = HTTP_CODES.get(error.status_code, HTTPStatus(error.status_code).phrase.lower().replace(" ", "_"))
+    noted(request.scope, code)
     return problem(error.status_code, code, str(error.detail), remedy="/docs lists every route.", headers=error.headers)
 
 
-def _on_unknown(_request: Request, error: Exception) -> JSONResponse:
+def _on_unknown(request: Request, error: Exception) -> JSONResponse:
     # Starlette answers this outside of all middleware, so the headers are set here.
     log.error("unexpected %s", type(error).__name__, exc_info=error)
     code = HTTP_CODES[HTTPStatus.INTERNAL_SERVER_ERROR]
-    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, code, SERVER_DETAIL, headers=SECURITY_HEADERS)
+    trail = request.scope.get("state", {}).get("trail")
+    own = {REQUEST_ID: trail.request_id} if isinstance(trail, Trail) else {}
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, code, SERVER_DETAIL, headers={**SECURITY_HEADERS, **own})
 
 
 def _sendable(text: str | None) -> str | None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import re
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from api.caller import DEFAULT_PERMISSIONS, MAX_GROUPS, Caller, GroupName, Permission
+from api.jwt import refused
 from search_config import fields
 from search_config.client import Engine
-from search_config.errors import AuthenticationError, IndexMissing, NotFound
+from search_config.errors import IndexMissing, NotFound
 from search_config.names import Names
 from search_config.records import TenantId, tenant_id
 
@@ -33,6 +37,8 @@ NO_HASH: Final = "0" * 64
 PAGE: Final = 500
 MAX_LABEL: Final = 200
 
+log = logging.getLogger(__name__)
+
 
 class KeyRecord(BaseModel):
     """A stored key, without its secret."""
@@ -42,6 +48,8 @@ class KeyRecord(BaseModel):
     id: str
     tenant: TenantId
     label: str = Field("", max_length=MAX_LABEL)
+    groups: tuple[GroupName, ...] = Field((), max_length=MAX_GROUPS)
+    permissions: tuple[Permission, ...] = DEFAULT_PERMISSIONS
     created_at: datetime
     revoked_at: datetime | None = None
 
@@ -59,8 +67,21 @@ class KeyStore:
         self._engine = engine
         self._index = names.keys
 
-    def create(self, tenant: str, *, label: str = "") -> CreatedKey:
+    def create(
+        self,
+        tenant: str,
+        *,
+        label: str = "",
+        groups: Sequence[str] = (),
+        permissions: Sequence[Permission] = DEFAULT_PERMISSIONS,
+    ) -> CreatedKey:
         """Make a key for a tenant; the secret is in the answer and nowhere else.
+
+        Args:
+            tenant: the only one that it opens.
+            label: what it is for.
+            groups: those whose documents it shows, beside the documents without groups.
+            permissions: what it allows.
 
         Raises:
             MissingTenant, InvalidTenant, IndexMissing, EngineError
@@ -72,6 +93,8 @@ class KeyStore:
             id=secrets.token_hex(ID_BYTES),
             tenant=tenant_id(tenant),
             label=label[:MAX_LABEL],
+            groups=tuple(dict.fromkeys(groups)),
+            permissions=tuple(permissions),
             created_at=datetime.now(UTC),
         )
         secret = secrets.token_hex(SECRET_BYTES)
@@ -80,6 +103,8 @@ class KeyStore:
             fields.KEY_HASH: _hashed(secret),
             fields.TENANT: record.tenant,
             fields.LABEL: record.label,
+            fields.GROUPS: list(record.groups),
+            fields.PERMISSIONS: [str(permission) for permission in record.permissions],
             fields.CREATED_AT: record.created_at.isoformat(),
         }
         # `_create` refuses an id that exists; a retry after a broken connection may therefore fail, but never doubles.
@@ -123,8 +148,8 @@ class KeyStore:
             )
         return _record(row)
 
-    def authenticate(self, presented: str) -> TenantId:
-        """The tenant that a key names.
+    def authenticate(self, presented: str) -> Caller:
+        """The caller that a key names.
 
         Raises:
             AuthenticationError: malformed, unknown, wrong or revoked; the four are told apart nowhere.
@@ -134,10 +159,16 @@ class KeyStore:
         stored = row[fields.KEY_HASH] if row else NO_HASH
         equal = hmac.compare_digest(_hashed(parts["secret"] if parts else ""), stored)
         if row is None or not equal or row.get(fields.REVOKED_AT) is not None:
-            raise AuthenticationError(
-                "This key is not valid.", where="Authorization", remedy="Send a valid key as: Authorization: Bearer KEY"
+            raise refused()
+        try:
+            record = _record(row)
+            return Caller(
+                tenant=record.tenant, groups=record.groups, permissions=frozenset(record.permissions), id=record.id
             )
-        return tenant_id(row[fields.TENANT])
+        except (ValidationError, KeyError) as error:
+            # A row that does not hold names nobody.
+            log.warning("the row of the key %s is damaged", row.get(fields.KEY_ID))
+            raise refused() from error
 
     def _row(self, key_id: str) -> dict[str, Any] | None:
         """A key's row by its id, in real time: no refresh is needed to see it."""
@@ -158,4 +189,7 @@ def _record(row: dict[str, Any]) -> KeyRecord:
         label=row.get(fields.LABEL) or "",
         created_at=row[fields.CREATED_AT],
         revoked_at=row.get(fields.REVOKED_AT),
+        groups=row.get(fields.GROUPS) or (),
+        # A row without the field is older than permissions; one with an empty list allows nothing.
+        permissions=row.get(fields.PERMISSIONS, DEFAULT_PERMISSIONS),
     )

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, Any, Self
+from datetime import date, datetime
+from typing import Annotated, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from query.request import DEFAULT_SIZE, MAX_SIZE, Filters, Mode, SearchRequest
+from api.caller import Caller
+from query.answer_request import AnswerRequest
+from query.filter_fields import Values
+from query.glossary import GlossaryEntry
+from query.request import (
+    CONTEXT_SIZE,
+    DEFAULT_SIZE,
+    MAX_CONTEXT_SIZE,
+    MAX_FROM,
+    MAX_SIZE,
+    MIN_CONTEXT_SIZE,
+    AskedRoute,
+    FacetName,
+    Filters,
+    Mode,
+    SearchRequest,
+    Weights,
+)
 from search_config.records import DocumentRecord, DocumentState, Stamps
+
+# Rows without their text: about a megabyte.
+MAX_PAGE: Final = 1_000
 
 Group = Annotated[bool, Field(description="One row a document: its best passage.")]
 Size = Annotated[int, Field(ge=1, le=MAX_SIZE, description="Hits of one answer.")]
@@ -42,20 +62,25 @@ class SearchBody(_Closed):
         description="Lambda of MMR: 1 keeps the ranking, less gives passages that say something else a place; null "
         "takes the profile's.",
     )
-    explain: bool = Field(False, description="More on how the answer came about.")
+    explain: bool = Field(False, description="Why each passage stands where it does, stage by stage, in words.")
+    route: AskedRoute = Field(
+        "auto",
+        description="Who answers: the documents' fields (metadata), passages (semantic), both, or what the question "
+        "asks for.",
+    )
+    as_of: date | None = Field(None, description="The day that periods ('last year') are counted from; null is today.")
+    derived: bool = Field(True, description="Whether filters that the question itself names are applied.")
+    without: Values = Field((), description="Fields of derived filters to leave out.")
+    facets: tuple[FacetName, ...] = Field((), max_length=8, description="Fields whose values are counted.")
+    from_: int = Field(
+        0, alias="from", ge=0, le=MAX_FROM, description="Hits to skip; `total` tells how many there are."
+    )
+    weights: Weights | None = Field(None, description="Weights of the legs; null takes the profile's.")
 
-    def request(self, tenant: str) -> SearchRequest:
-        """The request of this body for a tenant."""
-        return SearchRequest(
-            tenant=tenant,
-            query=self.query,
-            size=self.size,
-            filters=self.filters,
-            mode=self.mode,
-            group=self.group,
-            mmr_lambda=self.mmr_lambda,
-            explain=self.explain,
-        )
+    def request(self, caller: Caller) -> SearchRequest:
+        """The request of this body, by this caller."""
+        own = {name: getattr(self, name) for name in type(self).model_fields}
+        return SearchRequest(tenant=caller.tenant, groups=caller.groups, **own)
 
 
 class SearchParameters(_Closed):
@@ -65,16 +90,91 @@ class SearchParameters(_Closed):
     size: Size = DEFAULT_SIZE
     mode: Mode = "auto"
     group: Group = False
+    route: AskedRoute = "auto"
+    from_: int = Field(0, alias="from", ge=0, le=MAX_FROM, description="Hits to skip.")
 
-    def request(self, tenant: str) -> SearchRequest:
-        """The request of these parameters for a tenant."""
-        return SearchRequest(tenant=tenant, query=self.q, size=self.size, mode=self.mode, group=self.group)
+    def request(self, caller: Caller) -> SearchRequest:
+        """The request of these parameters, by this caller."""
+        return SearchRequest(
+            tenant=caller.tenant,
+            groups=caller.groups,
+            query=self.q,
+            size=self.size,
+            mode=self.mode,
+            group=self.group,
+            route=self.route,
+            from_=self.from_,
+        )
+
+
+class GlossaryBody(_Closed):
+    """Entries of the glossary of the key's tenant."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"entries": [{"term": "ועדת כספים", "kind": "acronym", "equivalents": ["ו״כ"]}]}]
+        },
+    )
+
+    entries: tuple[GlossaryEntry, ...] = Field(max_length=MAX_PAGE)
+    replace: bool = Field(False, description="Whether all other entries go.")
+
+
+class GlossaryView(_Closed):
+    """A whole glossary."""
+
+    entries: tuple[GlossaryEntry, ...]
+
+
+class GlossaryChange(_Closed):
+    """What an edit did."""
+
+    written: int
+    deleted: int
+
+
+class AnswerBody(_Closed):
+    """A question without its tenant, which the key names."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        json_schema_extra={"examples": [{"question": "כמה אישורי חניה מגיעים לתושב?", "context": 5}]},
+    )
+
+    question: str = Field(description="In Hebrew, English or both.")
+    context: int = Field(
+        CONTEXT_SIZE,
+        ge=MIN_CONTEXT_SIZE,
+        le=MAX_CONTEXT_SIZE,
+        description="Passages that the answer may be written from.",
+    )
+    filters: Filters = Field(
+        default_factory=Filters, description="Values of one field mean 'one of'; fields are joined by 'and'."
+    )
+    mode: Mode = Field("auto", description="auto and hybrid ask both legs; lexical and dense ask one.")
+    stream: bool | None = Field(
+        None, description="Server-sent events; null goes by the Accept header (text/event-stream)."
+    )
+
+    def request(self, caller: Caller) -> AnswerRequest:
+        """The request of this body, by this caller."""
+        search = SearchRequest(
+            tenant=caller.tenant, groups=caller.groups, query=self.question, filters=self.filters, mode=self.mode
+        )
+        return AnswerRequest(search=search, context=self.context)
 
 
 class DocumentParameters(_Closed):
-    """Narrows a listing of documents."""
+    """Narrows a listing of documents, and pages through it."""
 
     state: DocumentState | None = Field(None, description="Only documents in this state.")
+    size: Annotated[int, Field(ge=1, le=MAX_PAGE, description="Documents of one page.")] = MAX_PAGE
+    after: str | None = Field(
+        None, min_length=1, max_length=200, description="The id of the last document of the page before."
+    )
 
 
 class DocumentRow(_Closed):
@@ -100,6 +200,10 @@ class DocumentView(DocumentRow):
     """One document, without its text."""
 
     source: str
+    folder: str | None
+    reason_code: str | None
+    issues: tuple[str, ...]
+    issue_codes: tuple[str, ...]
     version: int
     content_hash: str | None
     title: str | None
@@ -113,6 +217,9 @@ class DocumentView(DocumentRow):
     metadata: dict[str, Any]
     created_at: datetime
     updated_at: datetime
+    queued_at: datetime | None
+    started_at: datetime | None
+    finished_at: datetime | None
 
 
 class Health(_Closed):

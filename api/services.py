@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from api.inbox import Inbox
+from api.jwt import TokenVerifier
 from api.keys import KeyStore
 from ingest.registry import Registry
+from models.base import LanguageModel
 from query.search import SearchContext
 from search_config.client import Engine
 from search_config.install import IndexInfo, attach
@@ -14,7 +17,13 @@ from search_config.settings import Settings
 
 @dataclass(frozen=True)
 class Services:
-    """Everything that a request may need; nothing here is global."""
+    """Everything that a request may need; nothing here is global.
+
+    Attributes:
+        tokens: verifies JSON Web Tokens; None where none are accepted.
+        inbox: takes uploads; None where this process takes none.
+        language_model: writes answers; None where they are extractive.
+    """
 
     settings: Settings
     engine: Engine
@@ -22,6 +31,9 @@ class Services:
     context: SearchContext
     registry: Registry
     keys: KeyStore
+    tokens: TokenVerifier | None = None
+    inbox: Inbox | None = None
+    language_model: LanguageModel | None = None
 
     def check_ready(self) -> None:
         """Ask the engine whether it answers and still holds an index of this model.

@@ -13,7 +13,7 @@ from tenacity.wait import wait_base
 from search_config.client import BulkItem, Engine
 from search_config.errors import EngineRejected
 
-Action = Literal["index", "update", "delete"]
+Action = Literal["index", "create", "update", "delete"]
 
 # An overloaded write queue drains within seconds: five tries over about 15 s.
 ITEM_ATTEMPTS: Final = 5
@@ -30,23 +30,29 @@ class BulkRow:
     """One action of a bulk request.
 
     Attributes:
-        action: `index` (write whole), `update` (merge a part, or write `upsert` where there is no row), `delete`.
+        action: `index` (write whole), `create` (the same, where there is no row yet), `update` (merge a part, or write
+            `upsert` where there is no row), `delete`.
         id: the row's `_id`.
         body: the row's JSON; None for `delete`.
         to_alias: the index named in `write` must be an alias: a missing one is an error and not a new index.
+        seen: sequence number and primary term of the row as it was read; the action fails with 409 where another
+            writer changed it since.
     """
 
     action: Action
     id: str
     body: str | None = None
     to_alias: bool = False
+    seen: tuple[int, int] | None = None
 
     def lines(self, index: str) -> list[str]:
         """The row as JSON lines."""
         target: dict[str, Any] = {"_index": index, "_id": self.id}
         if self.to_alias:
             target["require_alias"] = True
-        if self.action == "update":
+        if self.seen is not None:
+            target["if_seq_no"], target["if_primary_term"] = self.seen
+        elif self.action == "update":
             target["retry_on_conflict"] = UPDATE_CONFLICT_RETRIES
         head = to_json({self.action: target})
         return [head] if self.body is None else [head, self.body]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ingest.bulk import BulkRow, to_json, write
 from search_config import fields
-from search_config.client import BulkItem, Engine
+from search_config.client import BulkItem, Engine, disk_full
 from search_config.errors import EngineRejected
 from search_config.install import IndexInfo
 from search_config.records import ChunkRecord, tenant_id
@@ -22,8 +22,6 @@ Json = dict[str, Any]
 
 # A float32 value of a unit vector is exact to about 6e-8 at its largest; more digits would only make rows longer.
 VECTOR_DECIMALS: Final = 8
-
-
 # Rows of one page of ids; the engine gives at most 10,000 at once.
 PAGE_ROWS: Final = 5_000
 
@@ -88,18 +86,31 @@ class ChunkStore:
         buckets = self._engine.search(self._alias, body)["aggregations"]["made"]["buckets"]
         return {document: bucket["doc_count"] for document, bucket in buckets.items()}
 
-    def delete_others(self, tenant: str, stamps: Mapping[str, str]) -> None:
-        """Delete all chunks of each document but those whose ids begin with its stamp. Refresh before."""
+    def totals(self, tenant: str, document_ids: Collection[str]) -> dict[str, int]:
+        """Chunks of each document, of whatever version."""
+        if not document_ids:
+            return {}
+        terms = {"terms": {fields.DOCUMENT_ID: list(document_ids)}}
+        body = {
+            "size": 0,
+            "query": {"bool": {"filter": [_owned(tenant), terms]}},
+            "aggs": {"documents": {"terms": {"field": fields.DOCUMENT_ID, "size": len(document_ids)}}},
+        }
+        buckets = self._engine.search(self._alias, body)["aggregations"]["documents"]["buckets"]
+        return dict.fromkeys(document_ids, 0) | {bucket["key"]: bucket["doc_count"] for bucket in buckets}
+
+    def delete_others(self, tenant: str, stamps: Mapping[str, Collection[str]]) -> None:
+        """Delete all chunks of each document but those whose ids begin with one of its stamps. Refresh before."""
         self._delete(
             tenant,
             [
                 {
                     "bool": {
                         "filter": [{"term": {fields.DOCUMENT_ID: document}}],
-                        "must_not": [{"prefix": {fields.CHUNK_ID: stamp}}],
+                        "must_not": [{"prefix": {fields.CHUNK_ID: stamp}} for stamp in kept],
                     }
                 }
-                for document, stamp in stamps.items()
+                for document, kept in stamps.items()
             ],
         )
 
@@ -124,6 +135,8 @@ class ChunkStore:
             max_bytes=self._settings.bulk_max_bytes,
         )
         refused = [item for item in items if not item.ok]
+        if any(item.disk_full for item in refused):
+            raise disk_full(str(refused[0].error), self._alias)
         if refused:
             raise EngineRejected(
                 f"{len(refused)} of {len(items)} old chunks were not deleted: {refused[0].error}.", where=self._alias

@@ -20,8 +20,10 @@ class RawDocument:
         data: the file's bytes.
         url: for people who want to open the original.
         groups: who may see it.
+        tags: keywords beside those in the document.
         title: overrides the title in the document.
         media_type: overrides the detection of the format.
+        payload: where the bytes can be read again (a file URI, or what the spool gave); None where they can't.
     """
 
     tenant: str
@@ -30,8 +32,10 @@ class RawDocument:
     data: bytes
     url: str | None = None
     groups: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     title: str | None = None
     media_type: str | None = None
+    payload: str | None = None
 
 
 class Timings(BaseModel):
@@ -61,3 +65,4 @@ class DocumentOutcome(BaseModel):
     chunks_indexed: int = 0
     report: tuple[str, ...] = Field((), description="What a person should know though it worked.")
     timings: Timings = Timings()
+    pid: int | None = Field(None, description="Process that worked on it; None where nothing was to do.")

@@ -1,53 +1,76 @@
-"""Documents through every step: extract, cut, embed, index. Stages and timings only; each step is another module's.
+"""Documents through every step: claim, extract, cut, embed, index. Stages and timings only; each step is another
+module's.
 
 A document's row in the registry describes the version that can be searched. It moves from queued to ready; where a
 step fails the row says why, and what was searchable before stays so. An engine or model that goes away raises: rows
-stay in the state they were in, and the same call later finishes the work.
+wait, or stay in the state they were in, and the same call later finishes the work. Any number of processes may ingest
+at once, the same documents too: each row is one worker's at a time.
 """
 
 from __future__ import annotations
 
+import os
+import threading
 import time
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
-import numpy as np
-
+from ingest import rows
 from ingest.chunk_store import ChunkStore
-from ingest.chunking import ChunkingSpec, chunk_document, embedded_text
+from ingest.chunking import ChunkingSpec, chunk_document
+from ingest.claims import WORKING, Claims
+from ingest.deletion import Deleter
 from ingest.documents import DocumentOutcome, RawDocument, Timings
+from ingest.encoding import Encoder, OnEmbedded, unwatched
 from ingest.extract.builder import one_line, shortened
-from ingest.extract.registry import EXTRACTORS_VERSION, extract
-from ingest.metadata import typed
+from ingest.extract.registry import EXTRACTORS_VERSION
+from ingest.extraction import Extract, doubt, plain_extract
+from ingest.lease import Watch, Worker
+from ingest.ledger import Ledger
+from ingest.publishing import Publisher
+from ingest.queue import Queue
 from ingest.registry import Registry
-from ingest.rows import chunk_rows, document_row
-from ingest.work import MS, Work, by_tenant, rounds, same_wishes, share, stamp_of, timed
-from models.base import Embedder, Vectors, token_coder
-from models.vectors import checked
-from search_config.client import BulkItem, Engine
-from search_config.errors import DocumentError, IndexingIncomplete, IndexMismatch, InvalidVector
+from ingest.spool import Spool
+from ingest.work import Work, by_tenant, rounds, same_wishes, stamp_of, timed
+from models.base import Embedder
+from search_config.client import Engine
+from search_config.errors import (
+    DocumentError,
+    DoubtfulDocument,
+    EngineError,
+    IndexMismatch,
+    ModelError,
+    SearchIndexError,
+    StateConflict,
+)
 from search_config.install import IndexInfo
 from search_config.records import DocumentState, Stamps, content_hash, document_id, tenant_id
 from search_config.settings import Settings
 
-# Texts that are embedded between two reports of progress: a second or two of work for the embedded model on two cores.
-# Texts are sorted by length before they are parted, so that parting costs the model nothing.
-SLICE_TEXTS: Final = 64
+# Seconds between two looks at a document that another worker has; a batch takes that one seconds.
+FIRST_PAUSE_S: Final = 0.05
+LONGEST_PAUSE_S: Final = 1.0
 
-OnEmbedded = Callable[[int], None]
-"""Told the number of passages that were embedded since it was last called."""
-
-
-def _unwatched(_: int) -> None:
-    return
+__all__ = ["Ingestor", "OnEmbedded"]
 
 
 class Ingestor:
-    """Takes documents to the index."""
+    """Takes documents to the index. One batch at a time: threads that share one wait for each other."""
 
-    def __init__(self, engine: Engine, info: IndexInfo, embedder: Embedder, settings: Settings) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        info: IndexInfo,
+        embedder: Embedder,
+        settings: Settings,
+        *,
+        extract: Extract | None = None,
+    ) -> None:
         """Attach.
+
+        Args:
+            extract: reads files; None reads text, Markdown and HTML in this process.
 
         Raises:
             IndexMismatch: the embedder is not the one that the index was made for.
@@ -58,79 +81,131 @@ class Ingestor:
                 where=info.index,
                 remedy="Set the embedder back, or migrate the index.",
             )
-        self._info = info
         self._embedder = embedder
         self._settings = settings
-        self._store = ChunkStore(engine, info, settings)
+        self._extract_document = extract or plain_extract(settings.max_file_bytes)
         self._spec = ChunkingSpec(
             strategy=settings.chunk_strategy, target=settings.chunk_target, window=embedder.passage_window
         )
-        self.registry = Registry(engine, info, settings)
         self.stamps = Stamps(
             model=info.model.identity, analyzer=info.analyzer, extractor=EXTRACTORS_VERSION, pipeline=info.pipeline
         )
+        self.registry = Registry(engine, info, settings)
+        self.queue = Queue(engine, info, settings)
+        self.worker = Worker(engine, info.names, lease_s=settings.lease_s)
+        watch = Watch(engine, info.names)
+        ledger, spool = Ledger(engine, info.names, settings), Spool(settings)
+        self._store = ChunkStore(engine, info, settings)
+        self._encoder = Encoder(embedder, info)
+        self._claims = Claims(ledger, self.worker, watch, max_attempts=settings.max_attempts)
+        self._publisher = Publisher(self._store, ledger, self._claims, self.worker, spool, self.stamps)
+        self._deleter = Deleter(ledger, self._store, spool, self.worker, watch)
+        self._turn_lock = threading.Lock()
 
     @property
     def max_bytes(self) -> int:
         """Largest file that is accepted."""
         return self._settings.max_file_bytes
 
-    def ingest(self, batch: Sequence[RawDocument], *, on_embedded: OnEmbedded = _unwatched) -> list[DocumentOutcome]:
+    def ingest(
+        self, batch: Sequence[RawDocument], *, on_embedded: OnEmbedded = unwatched, wait: bool = True
+    ) -> list[DocumentOutcome]:
         """Ingest documents of one tenant or several; texts of all are embedded together.
 
         Args:
             batch: any number, held in memory; a document that comes twice is ingested twice, in order.
             on_embedded: for a progress bar; called while the batch is embedded, its longest part.
+            wait: whether to wait for documents that another worker has, and look at them after it. Else their outcome
+                is the state that they are in.
 
         Returns:
             One outcome a document, in order. Those that failed say why; the others are searchable when this returns.
 
         Raises:
-            EngineUnreachable, EngineOverloaded, EngineRejected, ModelUnavailable: nothing more can be done now; states
-                stay as they are, and a repeated call goes on.
+            EngineUnreachable, EngineOverloaded, EngineDiskFull, EngineRejected, ModelUnavailable: nothing more can be
+                done now; documents wait, and a repeated call goes on.
             TenantError: a document without a valid tenant; nothing was written.
         """
-        works = [self._work(raw) for raw in batch]
+        works = [self.work(raw) for raw in batch]
         outcomes: list[DocumentOutcome | None] = [None] * len(works)
-        for round_ in rounds(works):
-            for i, outcome in zip(round_, self._ingest([works[i] for i in round_], on_embedded), strict=True):
-                outcomes[i] = outcome
+        with self._turn_lock, self.worker.working():
+            for round_ in rounds(works):
+                done = self._ingest([works[i] for i in round_], on_embedded, wait=wait)
+                for i in round_:
+                    outcomes[i] = done[works[i].id]
         return [outcome for outcome in outcomes if outcome is not None]
 
     def refuse(self, raw: RawDocument, error: DocumentError) -> DocumentOutcome:
-        """Record a document that could not even be read, so that listings show it; `raw.data` is not looked at."""
-        work = self._work(raw)
-        work.previous = self.registry.get_many(raw.tenant, [work.id]).get(work.id)
-        work.error = error
-        self.registry.begin([document_row(work, self.stamps, DocumentState.FAILED, reason=str(error))])
-        self.registry.refresh()
+        """Record a document that could not even be read, so that listings show it; `raw.data` is not looked at. One
+        that another worker has is left to that one."""
+        work = self.work(raw)
+        with self._turn_lock, self.worker.working():
+            looked = self._claims.look([work])
+            work.error = error
+            if not looked.busy and not looked.deleting:
+                self._claims.claim([work])
+                self._claims.end([work], rows.unfinished)
+                self.registry.refresh()
         return self._outcome(work)
 
-    def _work(self, raw: RawDocument) -> Work:
+    def work(self, raw: RawDocument) -> Work:
+        """A work to begin with.
+
+        Raises:
+            TenantError
+        """
         id_, hash_ = document_id(tenant_id(raw.tenant), raw.source), content_hash(raw.data)
         return Work(raw=raw, id=id_, hash=hash_, stamp=stamp_of(id_, hash_, self.stamps))
 
-    def _ingest(self, works: list[Work], on_embedded: OnEmbedded) -> list[DocumentOutcome]:
-        for tenant, own in by_tenant(works):
-            known = self.registry.get_many(tenant, [work.id for work in own])
-            for work in own:
-                work.previous = known.get(work.id)
-        unchanged = self._unchanged(works)
-        todo = [work for work in works if work.id not in unchanged]
-        if todo:
-            self.registry.begin(document_row(work, self.stamps, DocumentState.QUEUED) for work in todo)
-            self._enter(todo, DocumentState.EXTRACTING)
-            for work in todo:
-                self._extract(work)
-            self._enter(todo, DocumentState.EMBEDDING)
-            self._embed([work for work in todo if work.error is None], on_embedded)
-            self._enter(todo, DocumentState.INDEXING)
-            self._index([work for work in todo if work.error is None])
-            self._finish(todo)
-        return [unchanged.get(work.id) or self._outcome(work) for work in works]
+    def _ingest(self, works: list[Work], on_embedded: OnEmbedded, *, wait: bool) -> dict[str, DocumentOutcome]:
+        """Outcomes by document. In turns: what another worker has is looked at again until it is free."""
+        outcomes: dict[str, DocumentOutcome] = {}
+        pause = FIRST_PAUSE_S
+        waiting = works
+        while waiting:
+            lost = {work.id for work in waiting if work.lost}
+            done = self._turn(waiting, lost, on_embedded)
+            outcomes |= done
+            waiting = [work for work in waiting if work.id not in outcomes]
+            if waiting and not wait:
+                return outcomes | {work.id: _elsewhere(work) for work in waiting}
+            if waiting and not done:
+                time.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE_S)
+        return outcomes
 
-    def _enter(self, works: list[Work], state: DocumentState) -> None:
-        self.registry.set_state([work.id for work in works if work.error is None], state)
+    def _turn(self, works: list[Work], lost: set[str], on_embedded: OnEmbedded) -> dict[str, DocumentOutcome]:
+        """Do what can be done now."""
+        looked = self._claims.look(works)
+        for work in looked.deleting:
+            if work.mark is not None:
+                self._deleter.take_over(work.raw.tenant, work.id, work.mark)
+        outcomes = {work.id: _elsewhere(work) for work in looked.free if work.id in lost and _overtaken(work)}
+        outcomes |= self._unchanged([one for one in (*looked.free, *looked.suspects) if one.id not in outcomes])
+        together = [work for work in looked.free if work.id not in outcomes]
+        alone = [[work] for work in looked.suspects if work.id not in outcomes]
+        for group in (together, *alone):
+            if group:
+                self._through(group, on_embedded)
+                outcomes |= {work.id: self._outcome(work) for work in group if not work.lost}
+        if outcomes:
+            self.registry.refresh()
+        return outcomes
+
+    def _through(self, works: list[Work], on_embedded: OnEmbedded) -> None:
+        """Every step for documents that are free."""
+        self._claims.claim(works)
+        try:
+            for work in works:
+                if work.going:
+                    self._extract(work)
+            self._claims.enter(works, DocumentState.EMBEDDING)
+            self._encoder.embed([work for work in works if work.going], on_embedded)
+            self._publisher.publish([work for work in works if work.going])
+            self._claims.end(works, rows.unfinished)
+        except (EngineError, SearchIndexError, ModelError) as error:
+            self._claims.give_back(works, error)
+            raise
 
     def _unchanged(self, works: list[Work]) -> dict[str, DocumentOutcome]:
         """Outcomes of those that are whole in the index already. A row that an interrupted run left is set right."""
@@ -140,8 +215,11 @@ class Ingestor:
             mend: list[Work] = []
             for work in own:
                 known = work.previous
-                if known is None or not known.chunks_indexed or counts[work.id] != known.chunks_indexed:
+                if known is None or not known.chunks_generated or counts[work.id] != known.chunks_generated:
                     continue
+                work.indexed = counts[work.id]
+                if known.state is not DocumentState.READY:
+                    mend.append(work)
                 whole[work.id] = DocumentOutcome(
                     document_id=work.id,
                     name=work.raw.name,
@@ -149,126 +227,72 @@ class Ingestor:
                     state=DocumentState.READY,
                     unchanged=True,
                     chunks_generated=known.chunks_generated,
-                    chunks_indexed=known.chunks_indexed,
+                    chunks_indexed=work.indexed,
                 )
-                if known.state is not DocumentState.READY:
-                    mend.append(work)
             if mend:
-                self._store.refresh()
-                self._store.delete_others(tenant, {work.id: work.stamp for work in mend})
-                self.registry.set_state([work.id for work in mend], DocumentState.READY)
-                self.registry.refresh()
-        return whole
+                self._publisher.mend(tenant, mend)
+        lost = {work.id for work in works if work.lost}
+        return {id_: outcome for id_, outcome in whole.items() if id_ not in lost}
 
     def _extract(self, work: Work) -> None:
-        raw = work.raw
+        raw, request = work.raw, work.request
         try:
             with timed(work, "extract_ms"):
-                document = extract(raw.data, name=raw.name, max_bytes=self.max_bytes, media_type=raw.media_type)
-                work.metadata = typed(document.metadata)
+                read = self._extract_document(raw, request.corrections)
             title = shortened(one_line(raw.title or ""))
-            work.document = document.model_copy(update={"title": title}) if title else document
+            document = read.document.model_copy(update={"title": title}) if title else read.document
+            tags = tuple(dict.fromkeys((*read.metadata.tags, *raw.tags)))
+            metadata = read.metadata.model_copy(update={"tags": tags})
+            work.extraction = replace(read, document=document, metadata=metadata)
+            if read.issues and not request.released:
+                raise doubt(read.issues, raw.name)
             with timed(work, "chunk_ms"):
-                work.chunks = chunk_document(work.document, self._spec, self._embedder)
+                work.chunks = chunk_document(document, self._spec, self._embedder)
         except DocumentError as error:
             work.error = error
 
-    def _embed(self, works: list[Work], on_embedded: OnEmbedded) -> None:
-        started = time.perf_counter()
-        texts = {work.id: _texts(work) for work in works}
-        try:
-            vectors, codes = self._encoded([text for work in works for text in texts[work.id]], on_embedded)
-            ends = np.cumsum([len(work.chunks) for work in works])
-            for work, end in zip(works, ends, strict=True):
-                own = slice(end - len(work.chunks), end)
-                work.vectors, work.codes = vectors[own], codes[own]
-        except InvalidVector:
-            # One text that the model cannot take must not cost the others their place.
-            for work in works:
-                try:
-                    work.vectors, work.codes = self._encoded(texts[work.id], _unwatched)
-                except InvalidVector as error:
-                    work.error = error
-        share(works, "embed_ms", (time.perf_counter() - started) * MS)
-
-    def _encoded(self, texts: list[str], on_embedded: OnEmbedded) -> tuple[Vectors, list[bytes | None]]:
-        """Checked vectors `(n, dim)` of texts and their token codes, in their order; the longest are embedded first.
-
-        Codes are None where the embedder writes none.
-        """
-        vectors = np.zeros((len(texts), self._info.model.dim), dtype=np.float32)
-        codes: list[bytes | None] = [None] * len(texts)
-        order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
-        for start in range(0, len(order), SLICE_TEXTS):
-            part = order[start : start + SLICE_TEXTS]
-            made, coded = self._made([texts[i] for i in part])
-            if len(made) != len(part) or len(coded) != len(part):
-                raise InvalidVector(
-                    f"The model gave {len(made)} vectors for {len(part)} texts.", where=self._info.index
-                )
-            vectors[part] = checked(made, dim=self._info.model.dim, where=self._info.index)
-            for place, code in zip(part, coded, strict=True):
-                codes[place] = code
-            on_embedded(len(part))
-        return vectors, codes
-
-    def _made(self, texts: list[str]) -> tuple[Vectors, Sequence[bytes | None]]:
-        """One pass of the model."""
-        coder = token_coder(self._embedder)
-        if coder is None:
-            return self._embedder.embed_passages(texts), [None] * len(texts)
-        made = coder.encode_passages(texts)
-        return made.vectors, made.codes
-
-    def _index(self, works: list[Work]) -> None:
-        """New chunks first, then the old ones go: a document is never missing. What was refused is taken back."""
-        started = time.perf_counter()
-        now = datetime.now(UTC)
-        items = iter(self._store.write(row for work in works for row in chunk_rows(work, self.stamps, now)))
-        for work in works:
-            refused = [item for item in (next(items) for _ in work.chunks) if not item.ok]
-            if refused:
-                work.error = _incomplete(work, refused)
-        if works:
-            self._store.refresh()
-        for tenant, own in by_tenant(works):
-            replaced = {work.id: work.stamp for work in own if work.error is None and work.previous is not None}
-            self._store.delete_others(tenant, replaced)
-            # Where content is the same, old and new chunks are the same rows: what was written of them is good.
-            self._store.delete_made(tenant, [work.stamp for work in own if work.error and not work.same_content])
-        share(works, "index_ms", (time.perf_counter() - started) * MS)
-
-    def _finish(self, works: list[Work]) -> None:
-        self.registry.put(document_row(work, self.stamps, DocumentState.READY) for work in works if work.error is None)
-        failed = {work.id: str(work.error) for work in works if work.error is not None}
-        self.registry.set_reasons(failed, DocumentState.FAILED)
-        self.registry.refresh()
-
     def _outcome(self, work: Work) -> DocumentOutcome:
-        error = work.error
-        report = (*(work.document.report if work.document else ()), *work.metadata.report)
+        error, read = work.error, work.extraction
+        bad = DocumentState.QUARANTINED if isinstance(error, DoubtfulDocument) else DocumentState.FAILED
         return DocumentOutcome(
             document_id=work.id,
             name=work.raw.name,
             source=work.raw.source,
-            state=DocumentState.READY if error is None else DocumentState.FAILED,
+            state=DocumentState.READY if error is None else bad,
             code=None if error is None else error.code,
             reason=None if error is None else str(error),
             chunks_generated=len(work.chunks),
-            chunks_indexed=len(work.chunks) if error is None else 0,
-            report=report,
+            chunks_indexed=work.indexed,
+            report=() if read is None else (*read.document.report, *read.metadata.report),
             timings=Timings(**work.timings),
+            pid=os.getpid(),
         )
 
 
-def _texts(work: Work) -> list[str]:
-    document = work.extracted
-    return [embedded_text(chunk, document) for chunk in work.chunks]
+def _overtaken(work: Work) -> bool:
+    """Whether a lost work is not wanted any more: its document was deleted, or sent again as something else."""
+    if work.previous is None:
+        return True
+    wanted = work.previous.request
+    return work.previous.state not in WORKING and wanted is not None and wanted.content_hash != work.hash
 
 
-def _incomplete(work: Work, refused: Sequence[BulkItem]) -> IndexingIncomplete:
-    return IndexingIncomplete(
-        f"{len(refused)} of {len(work.chunks)} chunks were refused: {refused[0].error}.",
+def _elsewhere(work: Work) -> DocumentOutcome:
+    """The outcome of a document that is not, or not any more, this worker's."""
+    row = work.previous
+    gone = StateConflict(
+        "The document was deleted while it was ingested.",
         where=work.raw.name,
-        remedy="The version before, if any, stays searchable. Mend the cause and ingest the file again.",
+        remedy="Ingest it again if it is wanted.",
+    )
+    return DocumentOutcome(
+        document_id=work.id,
+        name=work.raw.name,
+        source=work.raw.source,
+        state=DocumentState.FAILED if row is None else row.state,
+        code=gone.code if row is None else None,
+        reason=str(gone) if row is None else None,
+        chunks_generated=0 if row is None else row.chunks_generated,
+        chunks_indexed=0 if row is None else row.chunks_indexed,
+        report=() if row is None else ("Another worker goes on with it.",),
     )

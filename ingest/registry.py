@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from ingest.bulk import BulkRow, to_json, write
 from ingest.chunk_store import ChunkStore
+from ingest.deletion import Deleter
+from ingest.lease import Watch, Worker
+from ingest.ledger import Ledger
+from ingest.spool import Spool
 from search_config import fields
-from search_config.client import BulkItem, Engine
-from search_config.errors import EngineOverloaded, EngineRejected, NotFound
+from search_config.client import Engine
+from search_config.errors import NotFound
 from search_config.install import IndexInfo
 from search_config.records import DocumentRecord, DocumentState, tenant_id
 from search_config.settings import Settings
+from search_config.visibility import may_see, visible_clause
 
 Json = dict[str, Any]
+Groups = Collection[str] | None
 
 # Rows of one page of a listing; without their text a thousand rows are about a megabyte.
 PAGE_ROWS: Final = 1_000
 # States of DocumentState, and room for those of a later version.
 STATES_MAX: Final = 32
-UPDATED_AT: Final = "updated_at"
+# Folders of one page of a summary.
+PAGE_FOLDERS: Final = 1_000
+
+
+class FolderSummary(BaseModel):
+    """The documents of one folder in numbers."""
+
+    model_config = ConfigDict(frozen=True)
+
+    folder: str
+    documents: int
+    by_state: dict[DocumentState, int]
+    chunks_generated: int
+    chunks_indexed: int
 
 
 class RegistrySummary(BaseModel):
@@ -33,70 +50,73 @@ class RegistrySummary(BaseModel):
 
     documents: int
     by_state: dict[DocumentState, int]
+    chunks_generated: int
     chunks_indexed: int
+    folders: tuple[FolderSummary, ...] = ()
 
 
 class Registry:
-    """Rows of the documents index."""
+    """Rows of the documents index. `groups` are those of who asks: `search_config.visibility` says what they show."""
 
     def __init__(self, engine: Engine, info: IndexInfo, settings: Settings) -> None:
         self._engine = engine
         self._index = info.names.documents
-        self._settings = settings
-        self._chunks = ChunkStore(engine, info, settings)
+        self._ledger = Ledger(engine, info.names, settings)
+        self._store = ChunkStore(engine, info, settings)
+        self._spool = Spool(settings)
+        self._watch = Watch(engine, info.names)
+        self._names = info.names
+        self._lease_s = settings.lease_s
 
-    def get(self, tenant: str, document_id: str) -> DocumentRecord | None:
-        """One document with its text, as last written; None where this tenant has none of that id."""
+    def get(self, tenant: str, document_id: str, *, groups: Groups = None) -> DocumentRecord | None:
+        """One document with its text, as last written; None where this tenant has none of that id, or none to show."""
         answer = self._engine.get(self._index, document_id)
         record = None if answer is None else DocumentRecord.model_validate(answer["_source"])
-        return record if record is not None and record.tenant == tenant_id(tenant) else None
+        return record if record is not None and _shown(record, tenant, groups) else None
 
-    def require(self, tenant: str, document_id: str) -> DocumentRecord:
+    def require(self, tenant: str, document_id: str, *, groups: Groups = None) -> DocumentRecord:
         """As `get`.
 
         Raises:
             NotFound: this tenant has no such document.
         """
-        record = self.get(tenant, document_id)
+        record = self.get(tenant, document_id, groups=groups)
         if record is None:
             raise NotFound(
                 "There is no such document.", where=document_id, remedy="`mafteach documents list` shows their ids."
             )
         return record
 
-    def get_many(self, tenant: str, document_ids: Sequence[str]) -> dict[str, DocumentRecord]:
+    def get_many(self, tenant: str, document_ids: Sequence[str], *, groups: Groups = None) -> dict[str, DocumentRecord]:
         """Those of the documents that exist, without their text, as last written."""
-        if not document_ids:
-            return {}
-        answer = self._engine.request(
-            "POST",
-            f"/{self._index}/_mget",
-            body={"ids": list(document_ids)},
-            params={"_source_excludes": fields.TEXT},
-        )
-        self._check_items(answer["docs"])
-        records = [DocumentRecord.model_validate(row["_source"]) for row in answer["docs"] if row.get("found")]
-        return {record.document_id: record for record in records if record.tenant == tenant_id(tenant)}
-
-    def _check_items(self, rows: Iterable[Json]) -> None:
-        for row in rows:
-            if "error" in row:
-                raise EngineRejected(f"A row could not be read: {row['error']}.", where=self._index)
+        stored = self._ledger.read(tenant, document_ids)
+        return {id_: row.record for id_, row in stored.items() if _shown(row.record, tenant, groups)}
 
     def list(
-        self, tenant: str, *, state: DocumentState | None = None, size: int = PAGE_ROWS, after: str | None = None
+        self,
+        tenant: str,
+        *,
+        state: DocumentState | None = None,
+        reason: str | None = None,
+        folder: str | None = None,
+        size: int = PAGE_ROWS,
+        after: str | None = None,
+        groups: Groups = None,
     ) -> tuple[DocumentRecord, ...]:
         """One page, by id, without text.
 
         Args:
             tenant: whose documents.
             state: only those in this state.
+            reason: only those with this code of a reason, or of a doubt.
+            folder: only those in this folder, or below it.
             size: rows of the page.
             after: the last id of the page before.
+            groups: the asker's.
         """
         body: Json = {
             "size": size,
-            "query": _owned(tenant, state),
+            "query": _owned(tenant, groups, state=state, reason=reason, folder=folder),
             "sort": [{fields.DOCUMENT_ID: "asc"}],
             "_source": {"excludes": [fields.TEXT]},
         }
@@ -105,109 +125,117 @@ class Registry:
         hits = self._engine.search(self._index, body)["hits"]["hits"]
         return tuple(DocumentRecord.model_validate(hit["_source"]) for hit in hits)
 
-    def iterate(self, tenant: str, *, state: DocumentState | None = None) -> Iterator[DocumentRecord]:
-        """All documents of a tenant, page by page."""
-        page = self.list(tenant, state=state)
+    def iterate(
+        self,
+        tenant: str,
+        *,
+        state: DocumentState | None = None,
+        reason: str | None = None,
+        folder: str | None = None,
+        groups: Groups = None,
+    ) -> Iterator[DocumentRecord]:
+        """All documents of a tenant, page by page; the arguments are those of `list`."""
+        page = self.list(tenant, state=state, reason=reason, folder=folder, groups=groups)
         while page:
             yield from page
-            page = self.list(tenant, state=state, after=page[-1].document_id)
+            last = page[-1].document_id
+            page = self.list(tenant, state=state, reason=reason, folder=folder, groups=groups, after=last)
 
-    def summary(self, tenant: str) -> RegistrySummary:
-        """Documents by state, and chunks."""
-        body = {
+    def summary(self, tenant: str, *, groups: Groups = None) -> RegistrySummary:
+        """Documents by state, and chunks, of those that the asker may see; the same for every folder."""
+        body: Json = {
             "size": 0,
             "track_total_hits": True,
-            "query": _owned(tenant, None),
+            "query": _owned(tenant, groups),
             "aggs": {
-                "states": {"terms": {"field": fields.STATE, "size": STATES_MAX}},
-                "chunks": {"sum": {"field": fields.CHUNKS_INDEXED}},
+                **_NUMBERS,
+                "folders": {
+                    "composite": {
+                        "size": PAGE_FOLDERS,
+                        "sources": [{"folder": {"terms": {"field": fields.FOLDER, "missing_bucket": True}}}],
+                    },
+                    "aggs": _NUMBERS,
+                },
             },
         }
         answer = self._engine.search(self._index, body)
-        buckets = answer["aggregations"]["states"]["buckets"]
-        return RegistrySummary(
-            documents=answer["hits"]["total"]["value"],
-            by_state={DocumentState(bucket["key"]): bucket["doc_count"] for bucket in buckets},
-            chunks_indexed=int(answer["aggregations"]["chunks"]["value"]),
-        )
+        totals, documents = answer["aggregations"], answer["hits"]["total"]["value"]
+        folders: list[FolderSummary] = []
+        page = totals["folders"]
+        while page["buckets"]:
+            folders += [
+                FolderSummary(folder=bucket["key"]["folder"] or "", documents=bucket["doc_count"], **_numbers(bucket))
+                for bucket in page["buckets"]
+            ]
+            if "after_key" not in page:
+                break
+            body["aggs"]["folders"]["composite"]["after"] = page["after_key"]
+            page = self._engine.search(self._index, body)["aggregations"]["folders"]
+        return RegistrySummary(documents=documents, folders=tuple(folders), **_numbers(totals))
 
-    def put(self, records: Iterable[DocumentRecord]) -> None:
-        """Write whole rows."""
-        self._write(BulkRow("index", one.document_id, to_json(_row(one))) for one in records)
+    def same_content(self, tenant: str, content_hashes: Collection[str]) -> tuple[DocumentRecord, ...]:
+        """Searchable documents of a tenant with one of these contents, without text; no more than a page of them."""
+        query = _owned(tenant, None, state=DocumentState.READY)
+        query["bool"]["filter"].append({"terms": {fields.CONTENT_HASH: list(content_hashes)}})
+        body = {"size": PAGE_ROWS, "query": query, "_source": {"excludes": [fields.TEXT]}}
+        hits = self._engine.search(self._index, body)["hits"]["hits"]
+        return tuple(DocumentRecord.model_validate(hit["_source"]) for hit in hits)
 
-    def begin(self, records: Iterable[DocumentRecord]) -> None:
-        """Write that work on documents begins: a new row where there is none; else state, reason and attempts change,
-        and the rest goes on describing the version that can be searched."""
-        self._write(
-            BulkRow(
-                "update",
-                one.document_id,
-                to_json({"doc": _progress(one.state, one.reason, attempts=one.attempts), "upsert": _row(one)}),
-            )
-            for one in records
-        )
-
-    def set_state(self, document_ids: Iterable[str], state: DocumentState) -> None:
-        """Write a state, without a reason."""
-        self.set_reasons(dict.fromkeys(document_ids), state)
-
-    def set_reasons(self, reasons: Mapping[str, str | None], state: DocumentState) -> None:
-        """Write a state with a reason for each document id."""
-        self._write(
-            BulkRow("update", document, to_json({"doc": _progress(state, reason)}))
-            for document, reason in reasons.items()
-        )
-
-    def delete(self, tenant: str, document_id: str) -> None:
-        """Delete a document: its chunks first, its row last, so that an interrupted deletion can be repeated.
+    def delete(self, tenant: str, document_id: str, *, groups: Groups = None) -> None:
+        """Delete a document: out of readers' sight first, its row last; an interrupted deletion can be repeated.
 
         Raises:
-            NotFound: this tenant has no such document.
+            NotFound: this tenant has no such document, or none to show.
+            StateConflict: another process deletes it at this moment.
         """
-        record = self.require(tenant, document_id)
-        self.set_state([record.document_id], DocumentState.DELETING)
-        self._chunks.refresh()
-        self._chunks.delete_document(tenant, document_id)
-        self._write([BulkRow("delete", document_id)])
-        self.refresh()
+        record = self.require(tenant, document_id, groups=groups)
+        # A worker of its own for each call: requests delete on several threads.
+        worker = Worker(self._engine, self._names, lease_s=self._lease_s)
+        Deleter(self._ledger, self._store, self._spool, worker, self._watch).delete(record.tenant, document_id)
 
     def refresh(self) -> None:
         """Make what was written visible to listings."""
         self._engine.request("POST", f"/{self._index}/_refresh")
 
-    def _write(self, rows: Iterable[BulkRow]) -> None:
-        items = write(
-            self._engine,
-            self._index,
-            rows,
-            max_items=self._settings.bulk_max_items,
-            max_bytes=self._settings.bulk_max_bytes,
-        )
-        for item in items:
-            if not item.ok:
-                raise _refused(item, self._index)
+
+def _shown(record: DocumentRecord, tenant: str, groups: Groups) -> bool:
+    return record.tenant == tenant_id(tenant) and may_see(record.groups, groups)
 
 
-def _refused(item: BulkItem, index: str) -> EngineRejected | EngineOverloaded:
-    where = f"{index}/{item.id}"
-    if item.transient:
-        return EngineOverloaded(f"OpenSearch is overloaded: {item.error}.", where=where, remedy="Try again later.")
-    return EngineRejected(f"The row of a document was refused: {item.error}.", where=where)
+_NUMBERS: Final[Json] = {
+    "states": {"terms": {"field": fields.STATE, "size": STATES_MAX}},
+    "generated": {"sum": {"field": fields.CHUNKS_GENERATED}},
+    "indexed": {"sum": {"field": fields.CHUNKS_INDEXED}},
+}
 
 
-def _owned(tenant: str, state: DocumentState | None) -> Json:
-    terms = [{"term": {fields.TENANT: tenant_id(tenant)}}]
+def _numbers(found: Json) -> Json:
+    """What `_NUMBERS` gave."""
+    return {
+        "by_state": {DocumentState(bucket["key"]): bucket["doc_count"] for bucket in found["states"]["buckets"]},
+        "chunks_generated": int(found["generated"]["value"]),
+        "chunks_indexed": int(found["indexed"]["value"]),
+    }
+
+
+def _owned(
+    tenant: str,
+    groups: Groups,
+    *,
+    state: DocumentState | None = None,
+    reason: str | None = None,
+    folder: str | None = None,
+) -> Json:
+    clauses: list[Json] = [{"term": {fields.TENANT: tenant_id(tenant)}}, *visible_clause(groups)]
     if state is not None:
-        terms.append({"term": {fields.STATE: state.value}})
-    return {"bool": {"filter": terms}}
+        clauses.append({"term": {fields.STATE: state.value}})
+    if reason is not None:
+        clauses.append(_any({"term": {fields.REASON_CODE: reason}}, {"term": {fields.ISSUE_CODES: reason}}))
+    if folder is not None:
+        inside = folder.rstrip("/")
+        clauses.append(_any({"term": {fields.FOLDER: inside or "/"}}, {"prefix": {fields.FOLDER: f"{inside}/"}}))
+    return {"bool": {"filter": clauses}}
 
 
-def _row(record: DocumentRecord) -> Json:
-    return record.model_dump(mode="json", exclude_none=True)
-
-
-def _progress(state: DocumentState, reason: str | None, *, attempts: int | None = None) -> Json:
-    part: Json = {fields.STATE: state.value, fields.REASON: reason, UPDATED_AT: datetime.now(UTC).isoformat()}
-    if attempts is not None:
-        part[fields.ATTEMPTS] = attempts
-    return part
+def _any(*clauses: Json) -> Json:
+    return {"bool": {"should": list(clauses), "minimum_should_match": 1}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -13,37 +14,61 @@ from ingest.chunking import Chunk
 from ingest.documents import RawDocument
 from ingest.extract.base import ExtractedDocument
 from ingest.extract.builder import one_line, shortened
-from ingest.metadata import TypedMetadata
+from ingest.extraction import Extraction
+from ingest.ledger import Mark
 from models.base import Vectors
 from search_config.errors import IndexingIncomplete, MafteachError
-from search_config.records import DocumentRecord, Stamps, chunk_id
+from search_config.records import DocumentRecord, DocumentState, IngestRequest, Stamps, chunk_id
 
 MS: Final = 1_000.0
 
 
 @dataclass(slots=True)
 class Work:
-    """One document on its way; filled step by step."""
+    """One document on its way; filled step by step.
+
+    Attributes:
+        stamp: what the ids of the chunks begin with that it makes.
+        previous: its row when it was last looked at.
+        mark: of that row, and then of each row that was written; None: there is none yet.
+        attempts: this one included.
+        indexed: its chunks, counted in the index.
+        lost: another writer changed the row, so that it is not ours any more.
+    """
 
     raw: RawDocument
     id: str
     hash: str
     stamp: str
     previous: DocumentRecord | None = None
-    document: ExtractedDocument | None = None
-    metadata: TypedMetadata = field(default_factory=TypedMetadata)
+    mark: Mark | None = None
+    attempts: int = 0
+    started: datetime | None = None
+    extraction: Extraction | None = None
     chunks: list[Chunk] = field(default_factory=list)
     vectors: Vectors = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     codes: Sequence[bytes | None] = ()
+    indexed: int = 0
     error: MafteachError | None = None
+    lost: bool = False
     timings: dict[str, float] = field(default_factory=dict)
 
     @property
-    def extracted(self) -> ExtractedDocument:
-        """The extracted document of a work that got that far."""
-        if self.document is None:
+    def going(self) -> bool:
+        """Whether it is still on its way, and still ours."""
+        return self.error is None and not self.lost
+
+    @property
+    def read(self) -> Extraction:
+        """What was read of a work that got that far."""
+        if self.extraction is None:
             raise IndexingIncomplete("The document was not extracted.", where=self.raw.name)
-        return self.document
+        return self.extraction
+
+    @property
+    def document(self) -> ExtractedDocument:
+        """The extracted document of a work that got that far."""
+        return self.read.document
 
     @property
     def same_content(self) -> bool:
@@ -52,6 +77,34 @@ class Work:
         if known is None or known.content_hash is None or known.stamps is None:
             return False
         return self.stamp == stamp_of(self.id, known.content_hash, known.stamps)
+
+    @property
+    def published(self) -> bool:
+        """Whether a version of the document can be searched."""
+        return self.previous is not None and self.previous.content_hash is not None
+
+    @property
+    def begun(self) -> bool:
+        """Whether an earlier attempt may have left something."""
+        return self.previous is not None and self.previous.state is not DocumentState.READY
+
+    @property
+    def request(self) -> IngestRequest:
+        """What the sender asks for; a person's release stays with the content that this person saw."""
+        raw, before = self.raw, self.previous.request if self.previous is not None else None
+        released = before is not None and before.released and before.content_hash == self.hash
+        return IngestRequest(
+            payload=raw.payload,
+            content_hash=self.hash,
+            name=raw.name,
+            title=raw.title,
+            url=raw.url,
+            groups=raw.groups,
+            tags=raw.tags,
+            media_type=raw.media_type,
+            released=released,
+            corrections=before.corrections if before is not None and released else None,
+        )
 
     @property
     def version(self) -> int:
@@ -90,6 +143,8 @@ def same_wishes(work: Work) -> bool:
     """Whether what the sender says beside the content is what the registry has."""
     known, raw = work.previous, work.raw
     if known is None or (known.url, known.groups, known.name) != (raw.url, raw.groups, raw.name):
+        return False
+    if raw.tags != (() if known.request is None else known.request.tags):
         return False
     return raw.title is None or shortened(one_line(raw.title)) == known.title
 

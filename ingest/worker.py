@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -13,13 +16,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from ingest.documents import DocumentOutcome, RawDocument
 from ingest.files import find_files, printable, read_file
 from ingest.pipeline import Ingestor
+from ingest.processes import Describe, Pool
+from ingest.spool import path_of
 from search_config.errors import DocumentError, UnreadableDocument
-from search_config.records import tenant_id
+from search_config.records import IngestRequest, content_hash, tenant_id
 
 # A batch is embedded together: enough texts to sort by length, few enough that progress shows and memory is bounded.
 # A byte of Hebrew text costs about 30 bytes of vectors and records on its way.
 BATCH_DOCUMENTS: Final = 32
 BATCH_BYTES: Final = 2_000_000
+# Files that are queued by one request; a row is about a kilobyte.
+REGISTER_FILES: Final = 500
 
 
 class ProgressEvent(BaseModel):
@@ -54,9 +61,11 @@ class IngestReport(BaseModel):
     noted: tuple[DocumentOutcome, ...] = Field((), description="Ready, with something that a person should know.")
     chunks: int = 0
     seconds: float = 0.0
+    processes: dict[int, int] = Field(default_factory=dict, description="Documents worked on, by process id.")
 
 
 OnEvent = Callable[[ProgressEvent], None]
+MakePool = Callable[[Describe], Pool]
 
 
 def ingest_paths(
@@ -66,29 +75,80 @@ def ingest_paths(
     tenant: str,
     groups: tuple[str, ...] = (),
     on_event: OnEvent | None = None,
+    pool: MakePool | None = None,
 ) -> IngestReport:
     """Ingest files and whole folders; a bad file is listed with its reason, and the rest goes on.
+
+    All new and changed files are queued first, so that listings show what is to be done, and what is left of it where
+    the run ends early. A file that was moved becomes one document: the one of its old place goes once the new one is
+    ready.
+
+    Args:
+        pool: makes the processes that share the work; None works in this one.
 
     Raises:
         TenantError: before anything is read.
         InvalidRequest: a path that does not exist.
-        EngineError, ModelError, IndexError_: the run cannot go on; what was finished is searchable, and a repeated run
-            goes on from there.
+        EngineError, ModelError, SearchIndexError, WorkerFailed: the run cannot go on; what was finished is searchable,
+            and a repeated run goes on from there.
     """
     tenant_id(tenant)
     found = list(find_files(paths))
     run = _Run(ingestor, on_event, len(found))
-    for file in found:
-        path = Path(file.where or "") if isinstance(file, UnreadableDocument) else file
-        try:
-            if isinstance(file, UnreadableDocument):
-                raise file
-            data = read_file(file, ingestor.max_bytes)
-        except DocumentError as error:
-            run.refuse(_raw(path, b"", tenant, groups), error)
+    describe = partial(_raw, tenant=tenant, groups=groups)
+    files = [file for file in found if isinstance(file, Path)]
+    with ingestor.worker.working():
+        for error in found:
+            if isinstance(error, UnreadableDocument):
+                run.refuse(describe(Path(error.where or ""), b""), error)
+        newcomers = _register(ingestor, files, tenant, describe)
+        if pool is not None:
+            pool(describe).run(files, run.count, run.count_embedded)
         else:
-            run.add(_raw(path, data, tenant, groups))
-    return run.report()
+            for file in files:
+                try:
+                    data = read_file(file, ingestor.max_bytes)
+                except DocumentError as error:
+                    run.refuse(describe(file, b""), error)
+                else:
+                    run.add(describe(file, data))
+        report = run.report()
+    _forget_moved(ingestor, tenant, newcomers)
+    return report
+
+
+def _register(ingestor: Ingestor, files: Sequence[Path], tenant: str, describe: Describe) -> dict[str, str]:
+    """Queue new and changed files; gives the content hashes of those that have no row yet, by their source."""
+    newcomers: dict[str, str] = {}
+    for start in range(0, len(files), REGISTER_FILES):
+        requests: list[tuple[str, IngestRequest]] = []
+        for file in files[start : start + REGISTER_FILES]:
+            try:
+                raw = describe(file, read_file(file, ingestor.max_bytes))
+            except DocumentError:
+                continue  # refused with its reason when its turn comes
+            request = IngestRequest(
+                payload=raw.payload, content_hash=content_hash(raw.data), name=raw.name, groups=raw.groups
+            )
+            requests.append((raw.source, request))
+        new = ingestor.queue.enqueue_files(tenant, requests)
+        newcomers |= {source: request.content_hash or "" for source, request in requests if source in new}
+    return newcomers
+
+
+def _forget_moved(ingestor: Ingestor, tenant: str, newcomers: Mapping[str, str]) -> None:
+    """Delete documents whose file is not there any more while the same content has come under another name."""
+    hashes = sorted(set(newcomers.values()))
+    for start in range(0, len(hashes), REGISTER_FILES):
+        same = ingestor.registry.same_content(tenant, hashes[start : start + REGISTER_FILES])
+        arrived = {record.content_hash for record in same if record.source in newcomers}
+        for record in same:
+            path = path_of(record.source)
+            if record.source in newcomers or record.content_hash not in arrived or path is None:
+                continue
+            # Only where its folder can be looked into: a share that is not mounted has not lost its files.
+            if path.parent.is_dir() and not os.path.lexists(path):
+                ingestor.registry.delete(tenant, record.document_id)
 
 
 def ingest_documents(
@@ -101,9 +161,10 @@ def ingest_documents(
     return run.report()
 
 
-def _raw(path: Path, data: bytes, tenant: str, groups: tuple[str, ...]) -> RawDocument:
+def _raw(path: Path, data: bytes, *, tenant: str, groups: tuple[str, ...]) -> RawDocument:
+    source = path.absolute().as_uri()
     return RawDocument(
-        tenant=tenant, source=path.absolute().as_uri(), name=printable(path.name), data=data, groups=groups
+        tenant=tenant, source=source, name=printable(path.name), data=data, groups=groups, payload=source
     )
 
 
@@ -128,6 +189,7 @@ class _Run:
         self._failed: list[DocumentOutcome] = []
         self._noted: list[DocumentOutcome] = []
         self._embedded = 0
+        self._processes: Counter[int] = Counter()
         self._tell(None)
 
     def add(self, document: RawDocument) -> None:
@@ -151,16 +213,22 @@ class _Run:
             noted=tuple(self._noted),
             chunks=self._counts.chunks,
             seconds=time.perf_counter() - self._started,
+            processes=dict(self._processes),
         )
 
     def _send(self) -> None:
         batch, self._batch, self._bytes = self._batch, [], 0
         if batch:
-            for outcome in self._ingestor.ingest(batch, on_embedded=self._count_embedded):
-                self._count(outcome)
+            self.count(self._ingestor.ingest(batch, on_embedded=self.count_embedded))
+
+    def count(self, outcomes: Iterable[DocumentOutcome]) -> None:
+        for outcome in outcomes:
+            self._count(outcome)
 
     def _count(self, outcome: DocumentOutcome) -> None:
         counts = self._counts
+        if outcome.pid is not None:
+            self._processes[outcome.pid] += 1
         if outcome.reason is not None:
             self._failed.append(outcome)
         elif outcome.unchanged:
@@ -172,7 +240,7 @@ class _Run:
             self._noted.append(outcome)
         self._tell(outcome)
 
-    def _count_embedded(self, passages: int) -> None:
+    def count_embedded(self, passages: int) -> None:
         self._embedded += passages
         self._tell(None)
 

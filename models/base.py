@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +12,28 @@ from numpy.typing import NDArray
 from search_config.model_description import ModelDescription
 
 __all__ = [
+    "Completion",
+    "CompletionStream",
     "Embedder",
     "EncodedPassages",
     "EncodedQueries",
+    "LanguageModel",
+    "LanguageModelDescription",
     "MaxSims",
+    "Message",
     "ModelDescription",
+    "SparseEncoder",
+    "Terms",
     "TokenCoder",
     "TokenCounter",
     "Vectors",
+    "sparse_encoder",
     "token_coder",
 ]
 
 Vectors = NDArray[np.float32]
+# Weights above 0 by term; a term's name has no dot, which the engine's field could not keep.
+Terms = Mapping[str, float]
 
 
 @runtime_checkable
@@ -70,10 +80,11 @@ class Embedder(TokenCounter, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EncodedPassages:
-    """Unit vectors `(n, dim)`, and one token code a passage."""
+    """Unit vectors `(n, dim)`, one token code a passage, and its terms where the same pass made them."""
 
     vectors: Vectors
     codes: tuple[bytes, ...]
+    terms: tuple[Terms, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +138,109 @@ def token_coder(embedder: Embedder) -> TokenCoder | None:
     """The embedder, where it writes token codes."""
     writes = embedder.description.token_codes is not None
     return embedder if writes and isinstance(embedder, TokenCoder) else None
+
+
+@runtime_checkable
+class SparseEncoder(Protocol):
+    """Turns text into weighted terms; a passage answers a query by the sum of both weights over the terms they share.
+
+    Ask `sparse_encoder` whether an embedder is one: a wrapper has these methods whatever it wraps.
+    """
+
+    @property
+    def description(self) -> ModelDescription:
+        """With `sparse_terms`: terms of another form cannot be compared."""
+
+    def passage_terms(self, texts: Sequence[str]) -> list[Terms]:
+        """Terms of passages, in their order; a text without any has none.
+
+        Raises:
+            ModelUnavailable: the model fails.
+        """
+
+    def query_terms(self, texts: Sequence[str]) -> list[Terms]:
+        """Terms of queries, few enough for one search; errors as `passage_terms`."""
+
+
+def sparse_encoder(embedder: Embedder) -> SparseEncoder | None:
+    """The embedder, where it gives terms."""
+    gives = embedder.description.sparse_terms is not None
+    return embedder if gives and isinstance(embedder, SparseEncoder) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a language model wrote.
+
+    Attributes:
+        whole: False where it was cut at `max_tokens`.
+    """
+
+    text: str
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageModelDescription:
+    """Which model writes, and the tokens that it reads and writes together."""
+
+    name: str
+    window: int
+
+
+class CompletionStream(Protocol):
+    """An answer while it is written; to be iterated once. `whole` is known behind the last piece."""
+
+    whole: bool
+
+    def __iter__(self) -> Iterator[str]:
+        """Pieces of the text, none empty; errors as `LanguageModel`."""
+
+    def close(self) -> None:
+        """Stop the model; what was not read is lost."""
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """Turns a chat into text. What it writes is a claim, never trusted: whoever asks checks it.
+
+    Every call raises
+        ModelTimeout: no answer in time.
+        ModelOverloaded: 429 and the like, after all attempts.
+        ModelUnavailable: the endpoint is gone, refuses, or gives no answer.
+    """
+
+    @property
+    def description(self) -> LanguageModelDescription:
+        """Name and window."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text as the model reads them, or an upper bound; never truncated."""
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        json_schema: Mapping[str, Any] | None = None,
+        temperature: float = 0.0,
+    ) -> Completion:
+        """The whole answer at once.
+
+        Args:
+            messages: the chat, oldest first.
+            max_tokens: of the answer.
+            json_schema: constrains the answer to JSON of this schema, where the endpoint can; the caller validates.
+            temperature: 0 for the most probable answer.
+        """
+
+    def stream(self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0.0) -> CompletionStream:
+        """The answer as it is written."""

@@ -1,4 +1,4 @@
-"""The embedder, and the cross-encoder, that the settings name."""
+"""The models that the settings name: embedder, cross-encoder, language model."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from search_config.settings import ENV_PREFIX, Settings
 
 if TYPE_CHECKING:
     from models.cross_encoder import CrossEncoderScorer
+    from models.language_model import OpenAICompatibleLanguageModel
 
 
 def load_embedder(settings: Settings) -> Embedder:
@@ -56,6 +57,41 @@ def load_cross_encoder(settings: Settings) -> CrossEncoderScorer | None:
     from models.cross_encoder import CrossEncoderScorer
 
     return CrossEncoderScorer(settings.reranker_model, settings.reranker_revision, settings.embedder_threads)
+
+
+def load_language_model(settings: Settings) -> OpenAICompatibleLanguageModel | None:
+    """The language model that `MAFTEACH_LLM_URL` and `MAFTEACH_LLM_MODEL` name; None where neither is set.
+
+    Raises:
+        InvalidSettings: one of both is set, or an answer leaves no room in the window.
+        ModelUnavailable: the tokenizer's file can't be read.
+    """
+    if settings.llm_url is None and settings.llm_model is None:
+        return None
+    if settings.llm_url is None or settings.llm_model is None:
+        raise InvalidSettings(
+            "A language model needs its endpoint and its name.",
+            where=f"{ENV_PREFIX}LLM_URL, {ENV_PREFIX}LLM_MODEL",
+            remedy="Set both, or neither for extractive answers.",
+        )
+    if settings.llm_max_tokens * 2 > settings.llm_window:
+        raise InvalidSettings(
+            f"Answers of {settings.llm_max_tokens} tokens leave the sources less than half of a window of "
+            f"{settings.llm_window}.",
+            where=f"{ENV_PREFIX}LLM_MAX_TOKENS",
+            remedy=f"Lower it, or set {ENV_PREFIX}LLM_WINDOW to what the model reads.",
+        )
+    from models.language_model import OpenAICompatibleLanguageModel
+
+    return OpenAICompatibleLanguageModel(
+        str(settings.llm_url),
+        settings.llm_model,
+        settings.llm_api_key.get_secret_value() if settings.llm_api_key else None,
+        window=settings.llm_window,
+        timeout_s=settings.llm_timeout_s,
+        attempts=settings.llm_attempts,
+        tokenizer=settings.llm_tokenizer,
+    )
 
 
 def _require(settings: Settings, *names: str) -> None:

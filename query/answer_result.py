@@ -65,4 +65,8 @@ class AnswerResult(_Closed):
     not_in_sources: tuple[str, ...] = ()
     sentences: tuple[AnswerSentence, ...] = ()
     citations: tuple[Citation, ...] = ()
+    notes: tuple[str, ...] = Field((), description="What the asker should know: sources that were cut, a failed leg.")
+    took_ms: dict[str, float] = Field(
+        default_factory=dict, description="Milliseconds behind the search: `select` or `model`, and `check`."
+    )
     search: SearchResult

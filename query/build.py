@@ -27,6 +27,7 @@ SOURCE_FIELDS: Final = (
     fields.LANGUAGE,
     fields.URL,
     fields.LOCATOR,
+    fields.CONFIDENCE,
 )
 # Where identifiers are looked up.
 EXACT_FIELDS: Final = tuple(fields.sub(text, fields.EXACT) for text in (fields.CONTENT, fields.TITLE, fields.SECTION))
@@ -94,13 +95,25 @@ def bounded_text(text: str, searched: int) -> tuple[str, bool]:
     return " ".join(kept.values()) or text[:budget], False
 
 
-def lexical_query(text: str, filters: Sequence[Clause], profile: Profile, identifiers: Sequence[str] = ()) -> Clause:
+def lexical_query(
+    text: str,
+    filters: Sequence[Clause],
+    profile: Profile,
+    identifiers: Sequence[str] = (),
+    equivalents: Sequence[str] = (),
+    equivalent_boost: float = 1.0,
+) -> Clause:
     """BM25 over all searched fields, summed with the profile's boosts; any word may match.
 
     The text is matched, never parsed. Identifiers count again, as a whole, so that E-4031 found exactly outweighs its
-    parts."""
+    parts. Equivalents of words of the query (a glossary's) are found as phrases."""
     words = [{"match": {field: {"query": text, "boost": boost}}} for field, boost in profile.boosts().items()]
     exact = _phrases(identifiers, profile.identifier_boost) if profile.identifier_boost else []
+    exact += [
+        {"match_phrase": {field: {"query": equivalent, "boost": boost * equivalent_boost}}}
+        for equivalent in equivalents
+        for field, boost in profile.boosts().items()
+    ]
     return {
         "bool": {
             "filter": list(filters),

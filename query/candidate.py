@@ -27,6 +27,7 @@ class Passage:
     language: str
     url: str | None
     locator: Locator
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ def passage_of(source: Mapping[str, Any]) -> Passage:
         language=source[fields.LANGUAGE],
         url=source.get(fields.URL),
         locator=Locator.model_validate(source[fields.LOCATOR]),
+        confidence=source.get(fields.CONFIDENCE),
     )
 
 
@@ -149,6 +151,7 @@ def hit_of(candidate: Candidate, rank: int, *, highlights: tuple[str, ...], dist
         language=passage.language,
         url=passage.url,
         locator=passage.locator,
+        confidence=passage.confidence,
         highlights=highlights,
         cosine_distance=distance,
         scores=candidate.scores,

@@ -136,13 +136,13 @@ def sentences_of(text: str) -> list[str]:
 def _places(engine: Engine, index: str, words: Sequence[str], passage: Passage) -> list[frozenset[int]]:
     """Which words the title, and each sentence, holds: by the terms that the index's own analyzer gives them."""
     parts = [passage.title, *sentences_of(passage.content[:MAX_ANALYSED])]
-    terms = _terms(engine, index, [*words, *parts])
+    terms = analysed_terms(engine, index, [*words, *parts])
     asked, found = terms[: len(words)], terms[len(words) :]
     return [frozenset(place for place, own in enumerate(asked) if own & part) for part in found]
 
 
-def _terms(engine: Engine, index: str, texts: Sequence[str]) -> list[set[str]]:
-    """The terms of each text, from one call."""
+def analysed_terms(engine: Engine, index: str, texts: Sequence[str]) -> list[set[str]]:
+    """The terms of each text in their inflected analysis, from one call; 10,000 terms in all at most."""
     # The engine joins the texts of one call; a line break parts words for every analyzer, and offsets tell them apart.
     joined = "\n".join(texts)
     answer = engine.request("POST", f"/{index}/_analyze", body={"analyzer": INFLECTED_ANALYZER, "text": joined})

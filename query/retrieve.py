@@ -14,6 +14,7 @@ from query.candidate import Candidate, Passage, newest_versions, passage_of, ran
 from query.filters import Clause
 from query.highlighting import marked
 from query.profile import Profile
+from query.published import ATTEMPTS, Published, published
 from query.request import Degraded, Leg
 from search_config import fields
 from search_config.client import OVERLOADED_STATUSES, Engine, reason_of
@@ -35,6 +36,7 @@ class Plan:
         vector: the query's unit vector, None when the dense leg is not wanted.
         filters: of both legs, the tenant's first.
         candidates: hits wanted of each leg.
+        registry: index of the documents' rows, which name the version of each that is shown; None shows all.
     """
 
     index: str
@@ -44,6 +46,7 @@ class Plan:
     vector: tuple[float, ...] | None
     filters: tuple[Clause, ...]
     candidates: int
+    registry: str | None = None
 
     def narrowed(self, clause: Clause) -> Plan:
         """The same, with one more filter in both legs."""
@@ -66,6 +69,15 @@ class Legs:
 
 
 @dataclass(frozen=True, slots=True)
+class _Rows:
+    """What the legs found, in any order."""
+
+    lexical: list[Row]
+    dense: list[Row]
+    degraded: tuple[Degraded, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Detail:
     """What only the hits of a page need."""
 
@@ -83,6 +95,43 @@ def retrieve(engine: Engine, plan: Plan) -> Legs:
         EngineRejected, EngineOverloaded, IndexMissing: every leg that was asked failed.
         EngineUnreachable: no answer at all.
     """
+    rows = _asked(engine, plan)
+    if plan.registry is not None:
+        rows = _one_version(engine, plan, plan.registry, rows)
+    lexical, dense = newest_versions(rows.lexical, rows.dense)
+    return Legs(
+        lexical=ranked("bm25", lexical, limit=plan.candidates),
+        dense=ranked("knn", dense, limit=plan.candidates),
+        degraded=rows.degraded,
+    )
+
+
+def _one_version(engine: Engine, plan: Plan, registry: str, rows: _Rows) -> _Rows:
+    """Rows of the version of each document that the registry names; asked again where leaving others out left a gap."""
+    tenant = plan.filters[0]
+    left_out: dict[str, Passage] = {}
+    asked_without = Published()
+    for attempt in range(1, ATTEMPTS + 1):
+        passages = [passage for passage, _ in (*rows.lexical, *rows.dense)]
+        now = published(engine, registry, tenant, {passage.document_id for passage in passages} | left_out.keys())
+        hidden = [passage for passage in passages if not now.shows(passage)]
+        moved = any(now.versions.get(document) != version for document, version in asked_without.versions.items())
+        full = max(len(rows.lexical), len(rows.dense)) >= plan.candidates
+        gap = bool(hidden) and (full or any(now.replaced(passage) for passage in hidden))
+        if not (gap or moved) or attempt == ATTEMPTS:
+            break
+        left_out |= {passage.document_id: passage for passage in hidden}
+        asked_without = Published({document: now.versions.get(document) for document in left_out})
+        rows = _asked(engine, plan.narrowed(asked_without.without_hidden(left_out.values())))
+    return replace(
+        rows,
+        lexical=[row for row in rows.lexical if now.shows(row[0])],
+        dense=[row for row in rows.dense if now.shows(row[0])],
+    )
+
+
+def _asked(engine: Engine, plan: Plan) -> _Rows:
+    """The wanted legs, once."""
     searches: dict[Leg, tuple[build.Body, build.Body]] = {}
     if plan.lexical is not None:
         body = build.lexical_body(plan.lexical, candidates=plan.candidates)
@@ -94,12 +143,9 @@ def retrieve(engine: Engine, plan: Plan) -> Legs:
     failures = {leg: error for leg, answer in answers.items() if (error := failure_of(answer, plan.index)) is not None}
     if len(failures) == len(searches):
         raise next(iter(failures.values()))
-    lexical = _lexical_rows(engine, plan, answers["bm25"]) if "bm25" in answers.keys() - failures.keys() else []
-    dense = _dense_rows(answers["knn"]) if "knn" in answers.keys() - failures.keys() else []
-    lexical, dense = newest_versions(lexical, dense)
-    return Legs(
-        lexical=ranked("bm25", lexical, limit=plan.candidates),
-        dense=ranked("knn", dense, limit=plan.candidates),
+    return _Rows(
+        lexical=_lexical_rows(engine, plan, answers["bm25"]) if "bm25" in answers.keys() - failures.keys() else [],
+        dense=_dense_rows(answers["knn"]) if "knn" in answers.keys() - failures.keys() else [],
         degraded=tuple(Degraded(leg=leg, reason=str(error)) for leg, error in failures.items()),
     )
 
@@ -130,31 +176,39 @@ def missing_scores(
 
 
 def details(
-    engine: Engine, plan: Plan, hits: Sequence[Candidate], highlight: Clause, profile: Profile
-) -> dict[str, Detail]:
-    """Highlights and exact cosines of a page's hits, by chunk id.
+    engine: Engine,
+    plan: Plan,
+    hits: Sequence[Candidate],
+    highlight: Clause,
+    profile: Profile,
+    beside: tuple[build.Body, build.Body] | None = None,
+) -> tuple[dict[str, Detail], Answer]:
+    """Highlights and exact cosines of a page's hits, by chunk id; and the answer to one more search, sent with them.
 
     Asked for the page alone: marking all candidates takes the engine several times as long as finding them.
 
     Args:
         highlight: the `lexical_query` whose words are marked.
+        beside: header and body of the other search; without one its answer is empty.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
-    if not hits:
-        return {}
     contents = {hit.chunk_id: hit.passage.content for hit in hits}
-    body = build.details_body(list(contents), plan.filters, highlight, plan.vector, profile)
-    (answer,) = engine.msearch([(plan.header(), body)])
-    raise_failure(answer, plan.index)
+    searches = [] if beside is None else [beside]
+    if hits:
+        body = build.details_body(list(contents), plan.filters, highlight, plan.vector, profile)
+        searches.append((plan.header(), body))
+    answers = list(engine.msearch(searches)) if searches else []
+    for answer, (header, _) in zip(answers, searches, strict=True):
+        raise_failure(answer, str(header["index"]))
     found = {}
-    for row in answer["hits"]["hits"]:
+    for row in answers[-1]["hits"]["hits"] if hits else ():
         variants = [text for texts in row.get("highlight", {}).values() for text in texts]
         whole = marked(contents[row["_id"]], variants)
         cosine = None if plan.vector is None else build.cosine_of(row["_score"])
         found[row["_id"]] = Detail(() if whole is None else (whole,), cosine)
-    return found
+    return found, {} if beside is None else answers[0]
 
 
 def stored_vectors(engine: Engine, plan: Plan, ids: Sequence[str]) -> dict[str, Vectors]:

@@ -2,40 +2,57 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Final
 
-from models.base import Embedder, Vectors, token_coder
-from models.vectors import checked, cosine_distance
+from models.base import Embedder
 from query import build
-from query.candidate import Candidate, hit_of, merged, scored, with_fused
-from query.cut import relevant
+from query.candidate import Candidate, merged, scored, with_fused
+from query.clock import Clock
+from query.comparison import compared, sides_of
 from query.diversity import OFF, diversified, pool
+from query.embedding import embedded
 from query.exactness import asked_exactly, holders_first
-from query.features import Features, QueryTokens
-from query.filters import tenant_filter
+from query.filters import none_of, tenant_filter
 from query.fusion import Scored, fuse, rule_for
-from query.grouping import group_by_document
+from query.glossary import BOOST, Glossaries
 from query.judging import judge
 from query.language import identifiers, identifiers_alone, query_language
+from query.layers import decided, fields_say, taken
+from query.page import Ranked, page_of
 from query.profile import Profile
-from query.request import Degraded, Hit, IndexIdentity, Language, Leg, SearchRequest, SearchResult
+from query.ranking import StagedRanking as StagedRanking
+from query.request import (
+    Degraded,
+    Expansion,
+    Filters,
+    IndexIdentity,
+    Language,
+    Leg,
+    SearchRequest,
+    SearchResult,
+)
 from query.reranking import LinearBlend, Reranker
 from query.reranking_stage import Reranked, reranked
-from query.retrieve import Detail, Legs, Plan, details, missing_scores, retrieve, stored_vectors
+from query.retrieve import Legs, Plan, missing_scores, retrieve, stored_vectors
+from query.routing import RouteDecision, Router
+from query.spelling import did_you_mean
+from query.superseded import replaced_on
 from query.validation import clean_query
+from search_config import fields
 from search_config.client import Engine
-from search_config.errors import IndexMismatch, ModelError
+from search_config.errors import IndexMismatch
 from search_config.install import IndexInfo
 from search_config.settings import Settings
 
 # Candidates of each leg: 100, or twice the page where that is more, so that fusion has something to choose from.
 MIN_CANDIDATES: Final = 100
 CANDIDATES_PER_HIT: Final = 2
-MS_PER_S: Final = 1000.0
+# A longer query has its own words for what it means, and needs the engine's clauses for them.
+MAX_EXPANDED_WORDS: Final = 30
+NOT_NARROWED: Final = "Nothing was found within the filters that the question names; these are found without them."
 # Modes in which both legs are joined; a mode of one leg shows that leg's order as it is.
 HYBRID: Final = frozenset({"auto", "hybrid"})
 
@@ -51,6 +68,8 @@ class SearchContext:
 
     Attributes:
         reranker: decides the order of the pool instead of the profile's blend.
+        router: chooses the layer of a question; None asks passages alone.
+        glossaries: of the tenants; None widens no query.
 
     Raises:
         IndexMismatch: the embedder is not the model of the index.
@@ -63,6 +82,8 @@ class SearchContext:
     profile: Profile
     settings: Settings
     reranker: Reranker | None = None
+    router: Router | None = None
+    glossaries: Glossaries | None = None
 
     def __post_init__(self) -> None:
         ours, theirs = self.embedder.description.identity, self.info.model.identity
@@ -75,54 +96,8 @@ class SearchContext:
         self.profile.checked_for(self.info)
 
 
-@dataclass(frozen=True, slots=True)
-class StagedRanking:
-    """The ordered candidates of every stage, best first.
-
-    Attributes:
-        query: as it was searched, cleaned.
-        weights: as they were used: 0 for a leg that was not asked or failed.
-        plan: what was sent.
-        reranked: the fused order, its first candidates by the reranker; the fused order itself where none ran.
-        features: of those first candidates, in their fused order; without rows where no reranker ran.
-        tokens: of the query, where the model compares tokens.
-        diversified: what `search` pages through; the stage before it, where MMR is off.
-        took_ms: `embed`, `engine`, `fuse`; `rerank` and `diversify` where they were done.
-    """
-
-    query: str
-    language: Language
-    weights: Mapping[Leg, float]
-    plan: Plan
-    lexical: tuple[Candidate, ...]
-    dense: tuple[Candidate, ...]
-    fused: tuple[Candidate, ...]
-    reranked: tuple[Candidate, ...]
-    features: Features
-    tokens: QueryTokens | None
-    diversified: tuple[Candidate, ...]
-    degraded: tuple[Degraded, ...]
-    notes: tuple[str, ...]
-    took_ms: Mapping[str, float]
-
-
-class _Clock:
-    """Milliseconds by stage; a stage that runs twice adds up."""
-
-    def __init__(self) -> None:
-        self.took: dict[str, float] = {}
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.took[name] = self.took.get(name, 0.0) + (time.perf_counter() - start) * MS_PER_S
-
-
 def search(request: SearchRequest, context: SearchContext) -> SearchResult:
-    """Find the passages that answer a query best.
+    """Answer a question by the layer that it asks for: passages, the documents' fields, or both.
 
     Raises:
         EmptyQuery, QueryTooLong, InvalidRequest: the query or a filter.
@@ -130,19 +105,99 @@ def search(request: SearchRequest, context: SearchContext) -> SearchResult:
         ModelError: the embedder failed and the lexical leg was not asked.
         IndexMissing, EngineRejected, EngineOverloaded, EngineUnreachable: no leg answered.
     """
-    clock = _Clock()
+    clock = Clock()
+    with clock.stage("total"):
+        query = clean_query(request.query, max_chars=context.settings.max_query_chars)
+        as_of = request.as_of or date.today()
+        with clock.stage("route"):
+            decision = decided(request, query, as_of, context.router)
+        result = _by_layers(request, context, query, as_of, decision, clock)
+    routed = taken(request, decision) if context.router is not None else None
+    took = {**result.took_ms, **clock.took}
+    return result.model_copy(update={"filters": request.filters, "routed": routed, "took_ms": took})
+
+
+def _by_layers(
+    request: SearchRequest,
+    context: SearchContext,
+    query: str,
+    as_of: date,
+    decision: RouteDecision,
+    clock: Clock,
+) -> SearchResult:
+    """The layers of a decision; what the fields can't tell is looked for in passages too."""
+    if decision.route == "semantic":
+        return passages(request, context)
+    names, language = context.info.names, query_language(query)
+    with clock.stage("metadata"):
+        said = fields_say(context.engine, names.documents, request, query, as_of, language)
+    more = {"metadata": said.answer, "as_of": as_of, "derived": said.derived}
+    if decision.route == "metadata" and said.answer is not None and not said.answer.not_understood:
+        return _without_passages(request, context, language).model_copy(update={**more, "route": "metadata"})
+    sides = sides_of(context.engine, names.documents, request.tenant, request.groups, query, said.understanding)
+    if sides:
+        found = compared(request, sides, lambda own: passages(own, context))
+        # What names the sides narrows each of them, and not the others.
+        more["derived"] = Filters()
+    else:
+        found = passages(request.model_copy(update={"filters": said.narrowed}), context)
+        if said.derived.given() and (found.refused or not found.hits):
+            wider = passages(request, context)
+            if wider.hits and not wider.refused:
+                found = wider.model_copy(update={"notes": (*wider.notes, NOT_NARROWED)})
+                more["derived"] = Filters()
+    if said.answer is not None and said.answer.not_understood and decision.route == "both":
+        more["metadata"] = None
+    return found.model_copy(update={**more, "route": "both"})
+
+
+def _without_passages(request: SearchRequest, context: SearchContext, language: Language) -> SearchResult:
+    """A result in which nothing was searched."""
+    return SearchResult(
+        query=request.query,
+        language=language,
+        filters=request.filters,
+        profile=context.profile.label,
+        index=_identity(context),
+        weights={"bm25": 0.0, "knn": 0.0},
+        total=0,
+        took_ms={},
+        hits=(),
+    )
+
+
+def _identity(context: SearchContext) -> IndexIdentity:
+    return IndexIdentity(name=context.info.index, model=context.info.model.identity, pipeline=context.info.pipeline)
+
+
+def passages(request: SearchRequest, context: SearchContext) -> SearchResult:
+    """Find the passages that answer a query best.
+
+    Raises:
+        as `search`.
+    """
+    clock = Clock()
     with clock.stage("total"):
         ranking = rank(request, context)
         with clock.stage("refusal"):
             judgement = judge(context.engine, ranking, context.profile, context.embedder)
-        rows = relevant(ranking.diversified, context.profile.relative_cut)
-        rows = group_by_document(rows) if request.group else rows
-        page = rows[: request.size]
+        ranked = Ranked(
+            ranking.query,
+            ranking.language,
+            ranking.plan,
+            ranking.weights,
+            (ranking.fused, ranking.reranked, ranking.diversified),
+            ranking.expansions,
+            reranker=bool(ranking.features.values.size),
+        )
         with clock.stage("engine"):
-            text, _ = build.lexical_text(ranking.query, context.profile)
-            words = build.lexical_query(text, ranking.plan.filters, context.profile, identifiers(ranking.query))
-            known = details(context.engine, ranking.plan, page, words, context.profile)
-        hits = tuple(_hit(place, candidate, known) for place, candidate in enumerate(page, start=1))
+            page = page_of(context.engine, context.info.names.documents, request, ranked, context.profile)
+        suggestion = None
+        # Another spelling is looked for where nothing good was found, and at no cost elsewhere.
+        wordless = ranking.weights["bm25"] > 0 and not ranking.lexical
+        if judgement.refused or wordless:
+            with clock.stage("spelling"):
+                suggestion = did_you_mean(context.engine, ranking.plan)
     took = {**ranking.took_ms, **clock.took, "engine": ranking.took_ms["engine"] + clock.took["engine"]}
     return SearchResult(
         query=request.query,
@@ -151,13 +206,16 @@ def search(request: SearchRequest, context: SearchContext) -> SearchResult:
         refused=judgement.refused,
         reason=judgement.reason,
         profile=context.profile.label,
-        index=IndexIdentity(name=context.info.index, model=context.info.model.identity, pipeline=context.info.pipeline),
+        index=_identity(context),
         weights=dict(ranking.weights),
         degraded=ranking.degraded,
         notes=ranking.notes if judgement.note is None else (*ranking.notes, judgement.note),
-        total=len(rows),
+        total=page.total,
         took_ms=took,
-        hits=hits,
+        hits=page.hits,
+        facets=page.facets,
+        glossary=ranking.expansions,
+        did_you_mean=suggestion,
     )
 
 
@@ -167,13 +225,15 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
     Raises:
         as `search`.
     """
-    clock, notes, degraded = _Clock(), list[str](), list[Degraded]()
+    clock, notes, degraded = Clock(), list[str](), list[Degraded]()
     query = clean_query(request.query, max_chars=context.settings.max_query_chars)
     language = query_language(query)
-    weights = ONE_LEG.get(request.mode) or context.profile.weights[language]
+    own = request.weights.shares() if request.weights is not None else None
+    weights = ONE_LEG.get(request.mode) or own or context.profile.weights[language]
     with clock.stage("embed"):
-        vector, tokens = _embedded(query, weights, context, notes, degraded)
-    plan = _plan(query, request, weights, vector, context, notes)
+        vector, tokens = embedded(query, weights, context.embedder, context.info.model.dim, notes, degraded)
+    expansions = _expansions(query, request, weights, context)
+    plan = _plan(query, request, weights, vector, context, notes, expansions)
     # An identifier alone is looked up: where passages hold it, no passage without it is a candidate of either leg.
     lookup = identifiers_alone(query) if request.mode != "dense" else ()
     with clock.stage("engine"):
@@ -196,9 +256,11 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
     if used["bm25"] > 0 and not legs.lexical:
         notes.append("The lexical leg found no word of the query in a passage.")
     # One leg's order is shown as it is; where a leg failed, the blend would weigh what is missing.
-    joined = request.mode in HYBRID and language != "identifier" and all(used.values())
+    both = request.mode in HYBRID and language != "identifier" and all(used.values())
     after = Reranked(fused)
-    if joined and fused and (reranker := _reranker(context, language)) is not None:
+    # The profile's blend has weights of its own; weights of a request are those of the fused order.
+    reranker = context.reranker if own else _reranker(context, language)
+    if both and fused and reranker is not None:
         with clock.stage("rerank"):
             after = reranked(context.engine, plan, query, fused, reranker, tokens)
             after = replace(after, candidates=holders_first(after.candidates, asked))
@@ -217,7 +279,17 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
         degraded=tuple(degraded),
         notes=tuple(notes),
         took_ms=clock.took,
+        expansions=expansions,
     )
+
+
+def _expansions(
+    query: str, request: SearchRequest, weights: Mapping[Leg, float], context: SearchContext
+) -> tuple[Expansion, ...]:
+    """What the tenant's glossary says of the query's words; nothing for a text that takes the engine's clauses up."""
+    if context.glossaries is None or weights["bm25"] == 0 or len(query.split()) > MAX_EXPANDED_WORDS:
+        return ()
+    return context.glossaries.of(request.tenant).expansions(query)
 
 
 def _reranker(context: SearchContext, language: Language) -> Reranker | None:
@@ -228,38 +300,6 @@ def _reranker(context: SearchContext, language: Language) -> Reranker | None:
     return None if weights is None else LinearBlend(weights)
 
 
-def _embedded(
-    query: str, weights: Mapping[Leg, float], context: SearchContext, notes: list[str], degraded: list[Degraded]
-) -> tuple[tuple[float, ...] | None, QueryTokens | None]:
-    """The query's vector, and its tokens where the model compares tokens; None where the dense leg is not wanted, or
-    cannot be asked while the lexical one can."""
-    if weights["knn"] == 0:
-        return None, None
-    embedder = context.embedder
-    try:
-        (count,) = embedder.count_tokens([query])
-        made, tokens = _made(query, embedder)
-        vectors = checked(made, dim=context.info.model.dim, where=embedder.description.identity)
-    except ModelError as error:
-        if weights["bm25"] == 0:
-            raise
-        degraded.append(Degraded(leg="knn", reason=str(error)))
-        return None, None
-    if count > embedder.query_window:
-        rest = "the rest was used by the lexical leg only" if weights["bm25"] > 0 else "the rest was not used"
-        notes.append(f"The query has {count} tokens, the model reads {embedder.query_window}: {rest}.")
-    return tuple(float(value) for value in vectors[0]), tokens
-
-
-def _made(query: str, embedder: Embedder) -> tuple[Vectors, QueryTokens | None]:
-    """One pass of the model."""
-    coder = token_coder(embedder)
-    if coder is None:
-        return embedder.embed_queries([query]), None
-    encoded = coder.encode_queries([query])
-    return encoded.vectors, QueryTokens(coder, encoded.tokens[0])
-
-
 def _plan(
     query: str,
     request: SearchRequest,
@@ -267,12 +307,17 @@ def _plan(
     vector: tuple[float, ...] | None,
     context: SearchContext,
     notes: list[str],
+    expansions: Sequence[Expansion] = (),
 ) -> Plan:
-    filters = tuple(tenant_filter(request.tenant, request.filters))
+    filters = tuple(tenant_filter(request.tenant, request.filters, groups=request.groups))
+    if (day := request.filters.in_force_on) is not None:
+        gone = replaced_on(context.engine, context.info.names.documents, request.tenant, request.groups, day)
+        filters += (none_of([{"terms": {fields.DOCUMENT_ID: list(gone)}}]),) if gone else ()
     lexical = None
     if weights["bm25"] > 0:
         text, whole = build.lexical_text(query, context.profile)
-        lexical = build.lexical_query(text, filters, context.profile, identifiers(query))
+        equivalents = [equivalent for expansion in expansions for equivalent in expansion.equivalents]
+        lexical = build.lexical_query(text, filters, context.profile, identifiers(query), equivalents, BOOST)
         if not whole:
             notes.append(f"The query is long: the lexical leg read its first {len(text.split())} different words.")
     return Plan(
@@ -283,6 +328,7 @@ def _plan(
         vector=vector,
         filters=filters,
         candidates=max(MIN_CANDIDATES, CANDIDATES_PER_HIT * request.size),
+        registry=context.info.names.documents,
     )
 
 
@@ -302,7 +348,7 @@ def _diversified(
     request: SearchRequest,
     context: SearchContext,
     plan: Plan,
-    clock: _Clock,
+    clock: Clock,
     *,
     pointed: bool,
 ) -> tuple[Candidate, ...]:
@@ -321,17 +367,3 @@ def _used(weights: Mapping[Leg, float], degraded: Sequence[Degraded]) -> dict[Le
     failed = {entry.leg for entry in degraded}
     left: dict[Leg, float] = {leg: 0.0 if leg in failed else weight for leg, weight in weights.items()}
     return {leg: weight / sum(left.values()) for leg, weight in left.items()} if failed else left
-
-
-def _hit(place: int, candidate: Candidate, known: Mapping[str, Detail]) -> Hit:
-    """A hit with its highlights and, in a search with a vector, its distance."""
-    detail = known.get(candidate.chunk_id)
-    cosine = candidate.cosine
-    if detail is not None and cosine is None:
-        cosine = detail.cosine
-    return hit_of(
-        candidate,
-        place,
-        highlights=detail.highlights if detail else (),
-        distance=None if cosine is None else cosine_distance(cosine),
-    )

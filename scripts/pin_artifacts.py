@@ -35,6 +35,7 @@ SERVER_ROOTS = (
 MODULE_ROOTS = {
     "analysis-common": f"org.opensearch.plugin:analysis-common:{ENGINE}",
     "lang-painless": f"org.opensearch.plugin:lang-painless:{ENGINE}",
+    "mapper-extras": f"org.opensearch.plugin:mapper-extras-client:{ENGINE}",
     "transport-netty4": f"org.opensearch.plugin:transport-netty4-client:{ENGINE}",
     "transport-grpc": f"org.opensearch.plugin:transport-grpc:{ENGINE}",
 }

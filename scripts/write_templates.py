@@ -119,6 +119,7 @@ def chunks() -> Json:
         "cells": SHOWN,
         "start_s": {"type": "float"},
         "end_s": {"type": "float"},
+        "attachment": SHOWN,
     }
     embedding = {
         "type": "knn_vector",
@@ -175,6 +176,12 @@ def documents() -> Json:
         fields.SOURCE: WHOLE,
         fields.STATE: KEYWORD,
         fields.REASON: {"type": "text", "norms": False, "fields": {"whole": WHOLE}},
+        fields.REASON_CODE: KEYWORD,
+        fields.ISSUES: SHOWN,
+        fields.ISSUE_CODES: KEYWORD,
+        fields.FOLDER: WHOLE,
+        fields.LEASE: {"dynamic": "strict", "properties": {"owner": KEYWORD, "taken_at": DATE}},
+        fields.REQUEST: {"type": "object", "enabled": False},
         fields.ATTEMPTS: INTEGER,
         fields.CHUNKS_GENERATED: INTEGER,
         fields.CHUNKS_INDEXED: INTEGER,
@@ -195,11 +202,28 @@ def documents() -> Json:
         fields.FILTER_FIELDS: filter_fields(),
         fields.TEXT: {"type": "text", "index": False, "norms": False},
         fields.CREATED_AT: DATE,
-        "updated_at": DATE,
+        fields.UPDATED_AT: DATE,
+        fields.QUEUED_AT: DATE,
+        fields.STARTED_AT: DATE,
+        fields.FINISHED_AT: DATE,
     }
     return _index_template(
         "mafteach-documents", properties, "One row a document: state, counts, stamps, canonical text"
     )
+
+
+def workers() -> Json:
+    """Index template of the workers."""
+    properties = {
+        fields.WORKER_ID: KEYWORD,
+        fields.MACHINE: SHOWN,
+        fields.PID: INTEGER,
+        fields.PROCESS_START: SHOWN,
+        fields.LEASE_S: {"type": "float"},
+        fields.BEAT: {"type": "long"},
+        fields.STARTED_AT: DATE,
+    }
+    return _index_template("mafteach-workers", properties, "Processes that ingest: a row each, which changes as they live")
 
 
 def keys() -> Json:
@@ -209,10 +233,72 @@ def keys() -> Json:
         fields.KEY_HASH: SHOWN,
         fields.TENANT: KEYWORD,
         fields.LABEL: SHOWN,
+        fields.GROUPS: SHOWN,
+        fields.PERMISSIONS: SHOWN,
         fields.CREATED_AT: DATE,
         fields.REVOKED_AT: DATE,
     }
     return _index_template("mafteach-keys", properties, "API keys: only hashes")
+
+
+def glossary() -> Json:
+    """Index template of the glossaries."""
+    properties = {
+        fields.TENANT: KEYWORD,
+        fields.TERM: KEYWORD,
+        fields.KIND: KEYWORD,
+        fields.EQUIVALENTS: SHOWN,
+    }
+    return _index_template("mafteach-glossary", properties, "Glossaries: words of a tenant, and what they stand for")
+
+
+def queries() -> Json:
+    """Index template of the query log."""
+    properties = {
+        fields.AT: DATE,
+        fields.REQUEST_ID: KEYWORD,
+        fields.TENANT: KEYWORD,
+        fields.CALLER: KEYWORD,
+        fields.PATH: KEYWORD,
+        fields.STATUS: {"type": "short"},
+        fields.CODE: KEYWORD,
+        # Whole, so that Dashboards can count the questions that found nothing.
+        fields.QUERY: WHOLE,
+        fields.LANGUAGE: KEYWORD,
+        fields.MODE: KEYWORD,
+        fields.ROUTE: KEYWORD,
+        fields.FILTERS: {"type": "object", "enabled": False},
+        fields.FILTER_NAMES: KEYWORD,
+        fields.REFUSED: {"type": "boolean"},
+        fields.REASON: KEYWORD,
+        fields.HITS: INTEGER,
+        fields.TOTAL: INTEGER,
+        fields.NO_RESULT: {"type": "boolean"},
+        fields.DEGRADED: KEYWORD,
+        fields.PROFILE: KEYWORD,
+        # Milliseconds by stage; the code alone names stages, so that their number is bounded.
+        fields.TOOK_MS: {"type": "object", "dynamic": "true"},
+    }
+    return _index_template("mafteach-queries", properties, "The query log: who asked what, when, and what came of it")
+
+
+def evidence() -> Json:
+    """Index template of evidence records: a data stream, to which nothing can be written twice."""
+    properties = {
+        fields.AT: DATE,
+        fields.TENANT: KEYWORD,
+        fields.KIND: KEYWORD,
+        fields.CASE_ID: KEYWORD,
+        fields.CLAIM_ID: KEYWORD,
+        fields.AUTHOR: KEYWORD,
+        fields.SEQUENCE: INTEGER,
+        fields.HASH: KEYWORD,
+        fields.RECORD: {"type": "object", "enabled": False},
+    }
+    template = _index_template(
+        "mafteach-evidence", properties, "Evidence records, written once: cases, claims, decisions, notes"
+    )
+    return {**template, "data_stream": {"timestamp_field": {"name": fields.AT}}}
 
 
 def search_pipelines() -> dict[str, Json]:
@@ -243,6 +329,10 @@ def all_files() -> dict[str, Json]:
         "index/chunks.json": chunks(),
         "index/documents.json": documents(),
         "index/keys.json": keys(),
+        "index/workers.json": workers(),
+        "index/queries.json": queries(),
+        "index/evidence.json": evidence(),
+        "index/glossary.json": glossary(),
         **search_pipelines(),
     }
 

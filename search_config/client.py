@@ -12,13 +12,16 @@ from opensearchpy import exceptions as foreign
 from pydantic import BaseModel, ConfigDict
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-from search_config.errors import EngineOverloaded, EngineRejected, EngineUnreachable, MafteachError
+from search_config.connection import EngineAccess
+from search_config.errors import EngineDiskFull, EngineOverloaded, EngineRejected, EngineUnreachable, MafteachError
 
 Json = Any
 Result = TypeVar("Result")
 
 # Statuses by which the engine says "not now": too many requests (queue, circuit breaker), unavailable, time-out.
 OVERLOADED_STATUSES: Final = frozenset({429, 503, 504})
+# What the engine says of an index that it closed to writes above the flood-stage watermark of the disk.
+DISK_FULL: Final = "read-only-allow-delete"
 # An overloaded engine usually drains its queues within seconds; five tries spread over about 15 s outlast that.
 OVERLOAD_ATTEMPTS: Final = 5
 OVERLOAD_WAIT_MAX_S: Final = 8.0
@@ -39,6 +42,8 @@ class BulkItem(BaseModel):
     id: str
     status: int
     error: str | None = None
+    seq_no: int | None = None
+    primary_term: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -47,19 +52,48 @@ class BulkItem(BaseModel):
     @property
     def transient(self) -> bool:
         """Whether the same item may succeed later."""
-        return self.status in OVERLOADED_STATUSES
+        return self.status in OVERLOADED_STATUSES and not self.disk_full
+
+    @property
+    def disk_full(self) -> bool:
+        """Whether it was refused since the engine's disk is full."""
+        return self.error is not None and DISK_FULL in self.error
+
+
+def disk_full(reason: str, where: str) -> EngineDiskFull:
+    """The error for a write that a full disk refused. Waiting does not help, so it is never tried again by itself."""
+    return EngineDiskFull(
+        f"The engine's disk is full, so the index takes no more rows: {reason}.",
+        where=where,
+        remedy="Make room on that disk; the engine lifts the block by itself once there is room. Then repeat the "
+        "command: it goes on from here.",
+    )
 
 
 def map_error(error: foreign.OpenSearchException | foreign.ImproperlyConfigured, where: str) -> MafteachError:
     """Our error for one of the client's; the most specific class wins. A test holds that every class is mapped."""
+    if isinstance(error, foreign.SSLError):
+        return EngineUnreachable(
+            f"No TLS connection to OpenSearch: {error.error}.",
+            where=where,
+            remedy="Set MAFTEACH_OPENSEARCH_CA_FILE to its certificate authority, and use the name in its certificate.",
+        )
     if isinstance(error, foreign.ConnectionError):  # ConnectionTimeout and SSLError are subclasses
         return EngineUnreachable(
             "OpenSearch does not answer.",
             where=where,
             remedy="Start it (mafteach node start), or correct MAFTEACH_OPENSEARCH_URL.",
         )
+    if isinstance(error, (foreign.AuthenticationException, foreign.AuthorizationException)):
+        return EngineRejected(
+            f"OpenSearch does not let this service in ({error.status_code}).",
+            where=where,
+            remedy="Correct MAFTEACH_OPENSEARCH_USERNAME and _PASSWORD (or the AWS credentials), and the user's role.",
+        )
     if isinstance(error, foreign.TransportError):
         status, reason = error.status_code, reason_of(error.info, fallback=str(error.error))
+        if DISK_FULL in reason:
+            return disk_full(reason, where)
         if status in OVERLOADED_STATUSES:
             return EngineOverloaded(f"OpenSearch is overloaded: {reason}.", where=where, remedy="Try again later.")
         return EngineRejected(f"OpenSearch refused this ({status}): {reason}.", where=where)
@@ -87,8 +121,19 @@ def reason_of(info: Json, *, fallback: str = "no reason given") -> str:
 class Engine:
     """A thin, synchronous, thread-safe wrapper: each call gives the engine's JSON or raises one of our errors."""
 
-    def __init__(self, url: str, *, timeout_s: float) -> None:
+    def __init__(self, url: str, *, timeout_s: float, access: EngineAccess | None = None) -> None:
+        """Make a client; nothing is sent yet.
+
+        Args:
+            url: the engine's address.
+            timeout_s: seconds that one request may take.
+            access: how the connection is secured; None asks for nothing.
+
+        Raises:
+            InvalidSettings, MissingExtra: the access can't be had.
+        """
         self.url = url.rstrip("/")
+        self._on_bulk: Callable[[Sequence[BulkItem]], None] | None = None
         # opensearch-py types its transport only in part; Any keeps the untyped calls at this one seam.
         self._client: Any = OpenSearch(
             hosts=[self.url],
@@ -97,7 +142,12 @@ class Engine:
             connection_class=Urllib3HttpConnection,
             max_retries=0,  # retries are ours, by class of error
             http_compress=True,
+            **_secured(self.url, access or EngineAccess()),
         )
+
+    def observe_bulk(self, listener: Callable[[Sequence[BulkItem]], None]) -> None:
+        """Tell `listener` the outcomes of every bulk request; for metrics."""
+        self._on_bulk = listener
 
     def close(self) -> None:
         """Close all connections."""
@@ -175,7 +225,19 @@ class Engine:
         """One `_bulk` of JSON lines; every item's outcome, in order. A refusal of the whole raises after retries."""
         body = "".join(f"{line}\n" for line in lines)
         answer = self.request("POST", "/_bulk", body=body, params={"refresh": refresh})
-        return [_bulk_item(item) for item in answer["items"]]
+        items = [_bulk_item(item) for item in answer["items"]]
+        if self._on_bulk is not None:
+            self._on_bulk(items)
+        return items
+
+
+def _secured(url: str, access: EngineAccess) -> dict[str, Any]:
+    """The client's own words for an access."""
+    wanted: dict[str, Any] = {}
+    if url.startswith("https:"):
+        # Its own checks would take another list of authorities than the system's.
+        wanted = {"ssl_context": access.tls} if access.verify else {"verify_certs": False, "ssl_show_warn": False}
+    return wanted if access.authorize is None else {**wanted, "http_auth": access.authorize}
 
 
 def _bulk_item(item: Mapping[str, Any]) -> BulkItem:
@@ -186,6 +248,8 @@ def _bulk_item(item: Mapping[str, Any]) -> BulkItem:
         id=outcome.get("_id") or "",
         status=int(outcome["status"]),
         error=reason_of(failed) if failed else None,
+        seq_no=outcome.get("_seq_no"),
+        primary_term=outcome.get("_primary_term"),
     )
 
 

@@ -20,7 +20,11 @@ CURRENCY_PATTERN = r"^[A-Z]{3}$"
 # Agorot, cents: whole numbers, so that sums are exact.
 MINOR_UNITS = 100
 
+# A thousand times the largest budget of a state; a longer row of digits is a number of something else.
+AMOUNT_MAX = 10**15
+
 Value = TypeVar("Value")
+Amount = Annotated[Decimal, Field(ge=0, le=AMOUNT_MAX)]
 Currency = Annotated[str, Field(pattern=CURRENCY_PATTERN, description="ISO 4217.")]
 
 
@@ -67,11 +71,21 @@ class Place(_Record):
     label: str = Field("", description="For people: 'עמוד 7'; empty where the format has no places.")
 
 
+class Origin(StrEnum):
+    """Who read a field."""
+
+    RULES = "rules"
+    MODEL = "model"
+    FILE = "file"
+    PERSON = "person"
+
+
 class FieldReading(_Record, Generic[Value]):
     """One field: a value with its place; a stated none with its place; or not found."""
 
     status: FieldStatus = FieldStatus.NOT_FOUND
     value: Value | None = None
+    origin: Origin = Origin.RULES
     place: Place | None = Field(None, description="None for a value that came with the file: front matter, properties.")
 
     @model_validator(mode="after")
@@ -103,6 +117,7 @@ class DocumentReference(_Record):
     reference: str = Field(min_length=1, max_length=200)
     relation: Relation = Relation.REFERS
     document_id: str | None = Field(None, description="Where it is in the corpus.")
+    origin: Origin = Origin.RULES
     place: Place | None = None
 
 
@@ -114,11 +129,35 @@ class DocumentFields(_Record):
     signed: FieldReading[date] = FieldReading()
     effective: FieldReading[date] = FieldReading()
     expires: FieldReading[date] = FieldReading()
-    amount: FieldReading[Annotated[Decimal, Field(ge=0)]] = FieldReading()
+    amount: FieldReading[Amount] = FieldReading()
     currency: FieldReading[Currency] = FieldReading()
     references: tuple[FieldReading[str], ...] = Field((), max_length=REFERENCES_MAX, description="Its own numbers.")
     refers_to: tuple[DocumentReference, ...] = Field((), max_length=REFERENCES_MAX)
     language: FieldReading[str] = FieldReading()
+
+
+class Trouble(StrEnum):
+    """Kinds of trouble with a field: what was read, and cannot be taken as it stands."""
+
+    IMPOSSIBLE_DATE = "impossible_date"
+    AMBIGUOUS_DATE = "ambiguous_date"
+    CONTRADICTING_DATES = "contradicting_dates"
+    EXPIRES_BEFORE_EFFECTIVE = "expires_before_effective"
+    NEGATIVE_AMOUNT = "negative_amount"
+    CONTRADICTING_TOTALS = "contradicting_totals"
+    TOO_MANY_PARTIES = "too_many_parties"
+    NOT_VERBATIM = "not_verbatim"
+    INVALID_VALUE = "invalid_value"
+
+
+class QuarantineIssue(_Record):
+    """One thing that a person must decide before a document can be ready."""
+
+    field: str = Field(min_length=1, description="Of `DocumentFields`.")
+    trouble: Trouble
+    what: str = Field(min_length=1, description="For people, in one sentence.")
+    as_read: str = Field("", description="The words that it is about.")
+    place: Place | None = None
 
 
 class FilterFields(_Record):

@@ -13,7 +13,14 @@
     │   ├── InvalidTenant
     │   └── UnknownTenant
     ├── AuthenticationError          no credential, or not a valid one       (exit 2)
+    ├── NotPermitted                 a valid credential that may not do this (exit 2)
+    ├── RateLimited                  too many requests of one credential     (exit 1)
+    ├── TimedOut                     a request that took longer than it may  (exit 1)
     ├── NotFound                     a document, a key or a run that is not there  (exit 1)
+    ├── WorkerFailed                 worker processes end before they have done anything  (exit 1)
+    ├── StateConflict                the document's state does not allow this   (exit 1)
+    ├── AlreadyExists                a record that is written once and is there  (exit 1)
+    ├── EvidenceCorrupt              an evidence record that is not what it was   (exit 1)
     ├── DocumentError                one document can't be ingested; the rest goes on  (exit 1)
     │   ├── EmptyDocument
     │   ├── BinaryDocument
@@ -21,10 +28,21 @@
     │   ├── DocumentTooLarge
     │   ├── UnreadableDocument
     │   ├── UnsupportedFormat
+    │   ├── EncryptedDocument        a password stands before it
+    │   ├── ExpansionTooLarge        an archive, a mail or a table that unfolds beyond the limits
     │   ├── ExtractionFailed
+    │   │   ├── ExtractionTimeout    over the time that one document may take
+    │   │   ├── ExtractionOutOfMemory
+    │   │   └── ExtractionCrashed    the parser's process died
+    │   ├── InvalidField             a value beside the document that can't be stored
+    │   ├── SourceGone               its file, or the uploaded bytes, are not there any more
+    │   ├── TooManyAttempts          every worker that took it ended before it was done
+    │   ├── DoubtfulDocument         a person must look at it: it is quarantined
     │   └── IndexingIncomplete       some of its chunks were refused
     ├── ModelError                                                           (exit 1)
     │   ├── ModelUnavailable         a file, package, endpoint that is missing or broken
+    │   │   ├── ModelOverloaded      429 or 503 of an endpoint: came back after all retries
+    │   │   └── ModelTimeout         an endpoint did not answer in time
     │   ├── InvalidVector            wrong dimension, not finite, not of unit length
     │   └── MissingExtra             an optional package, with its install command
     ├── SearchIndexError                                                          (exit 1)
@@ -33,7 +51,8 @@
     │   └── EngineRejected           the engine refused what it was sent (4xx)
     ├── EngineError                                                          (exit 3)
     │   ├── EngineUnreachable        no answer, refused, broken off, timed out
-    │   └── EngineOverloaded         429, circuit breaker, 503: came back after all retries
+    │   ├── EngineOverloaded         429, circuit breaker, 503: came back after all retries
+    │   └── EngineDiskFull           its disk is full: indices take no more rows until there is room
     └── NodeError                    the embedded node                       (exit 3)
         ├── PortBusy
         ├── NotEnoughMemory
@@ -126,8 +145,42 @@ class AuthenticationError(MafteachError):
     code = "not_authenticated"
 
 
+class NotPermitted(MafteachError):
+    code = "not_permitted"
+
+
+class RateLimited(MafteachError):
+    code = "rate_limited"
+
+    def __init__(
+        self, what: str, *, retry_after_s: int = 60, where: str | None = None, remedy: str | None = None
+    ) -> None:
+        super().__init__(what, where=where, remedy=remedy)
+        self.retry_after_s = retry_after_s
+
+
+class TimedOut(MafteachError):
+    code = "timed_out"
+
+
 class NotFound(MafteachError):
     code = "not_found"
+
+
+class WorkerFailed(MafteachError):
+    code = "worker_failed"
+
+
+class StateConflict(MafteachError):
+    code = "state_conflict"
+
+
+class AlreadyExists(MafteachError):
+    code = "already_exists"
+
+
+class EvidenceCorrupt(MafteachError):
+    code = "evidence_corrupt"
 
 
 class DocumentError(MafteachError):
@@ -158,8 +211,61 @@ class UnsupportedFormat(DocumentError):
     code = "unsupported_format"
 
 
+class EncryptedDocument(DocumentError):
+    code = "encrypted_document"
+
+
+class ExpansionTooLarge(DocumentError):
+    code = "expansion_too_large"
+
+
 class ExtractionFailed(DocumentError):
     code = "extraction_failed"
+
+
+class ExtractionTimeout(ExtractionFailed):
+    code = "extraction_timeout"
+
+
+class ExtractionOutOfMemory(ExtractionFailed):
+    code = "extraction_out_of_memory"
+
+
+class ExtractionCrashed(ExtractionFailed):
+    code = "extraction_crashed"
+
+
+class InvalidField(DocumentError):
+    code = "invalid_field"
+
+
+class SourceGone(DocumentError):
+    code = "source_gone"
+
+
+class TooManyAttempts(DocumentError):
+    code = "too_many_attempts"
+
+
+class DoubtfulDocument(DocumentError):
+    """A document that a person must look at before it is searchable.
+
+    Args:
+        issues: one doubt each: its kind, a stable code, and a sentence for the person.
+    """
+
+    code = "doubtful_document"
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        issues: tuple[tuple[str, str], ...] = (),
+        where: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(what, where=where, remedy=remedy)
+        self.issues = issues
 
 
 class IndexingIncomplete(DocumentError):
@@ -172,6 +278,14 @@ class ModelError(MafteachError):
 
 class ModelUnavailable(ModelError):
     code = "model_unavailable"
+
+
+class ModelOverloaded(ModelUnavailable):
+    code = "model_overloaded"
+
+
+class ModelTimeout(ModelUnavailable):
+    code = "model_timeout"
 
 
 class InvalidVector(ModelError):
@@ -208,6 +322,10 @@ class EngineUnreachable(EngineError):
 
 class EngineOverloaded(EngineError):
     code = "engine_overloaded"
+
+
+class EngineDiskFull(EngineError):
+    code = "engine_disk_full"
 
 
 class NodeError(MafteachError):

@@ -58,6 +58,17 @@ NAME: Final = "name"
 SOURCE: Final = "source"
 STATE: Final = "state"
 REASON: Final = "reason"
+REASON_CODE: Final = "reason_code"
+ISSUES: Final = "issues"
+ISSUE_CODES: Final = "issue_codes"
+FOLDER: Final = "folder"
+LEASE: Final = "lease"
+LEASE_OWNER: Final = "lease.owner"
+REQUEST: Final = "request"
+QUEUED_AT: Final = "queued_at"
+STARTED_AT: Final = "started_at"
+FINISHED_AT: Final = "finished_at"
+UPDATED_AT: Final = "updated_at"
 ATTEMPTS: Final = "attempts"
 CHUNKS_GENERATED: Final = "chunks_generated"
 CHUNKS_INDEXED: Final = "chunks_indexed"
@@ -66,12 +77,55 @@ TEXT: Final = "text"
 METADATA: Final = "metadata"
 EXTRACTED: Final = "extracted"
 
+# --- workers
+WORKER_ID: Final = "worker_id"
+MACHINE: Final = "machine"
+PID: Final = "pid"
+PROCESS_START: Final = "process_start"
+LEASE_S: Final = "lease_s"
+BEAT: Final = "beat"
+
 # --- keys
 KEY_ID: Final = "key_id"
 KEY_HASH: Final = "key_hash"
 CREATED_AT: Final = "created_at"
 REVOKED_AT: Final = "revoked_at"
 LABEL: Final = "label"
+PERMISSIONS: Final = "permissions"
+
+# --- the query log
+AT: Final = "at"
+REQUEST_ID: Final = "request_id"
+CALLER: Final = "caller"
+PATH: Final = "path"
+STATUS: Final = "status"
+CODE: Final = "code"
+QUERY: Final = "query"
+MODE: Final = "mode"
+ROUTE: Final = "route"
+FILTERS: Final = "filters"
+FILTER_NAMES: Final = "filter_names"
+REFUSED: Final = "refused"
+HITS: Final = "hits"
+TOTAL: Final = "total"
+NO_RESULT: Final = "no_result"
+DEGRADED: Final = "degraded"
+PROFILE: Final = "profile"
+TOOK_MS: Final = "took_ms"
+
+
+# --- evidence
+KIND: Final = "kind"
+CASE_ID: Final = "case_id"
+CLAIM_ID: Final = "claim_id"
+AUTHOR: Final = "author"
+SEQUENCE: Final = "sequence"
+HASH: Final = "hash"
+RECORD: Final = "record"
+
+# --- glossary
+TERM: Final = "term"
+EQUIVALENTS: Final = "equivalents"
 
 
 def sub(field: str, name: str) -> str:

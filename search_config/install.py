@@ -67,7 +67,8 @@ def install(engine: Engine, settings: Settings, model: ModelDescription) -> Inde
         attach(engine, settings, model)
     for name, body in templates.component_templates(names).items():
         engine.request("PUT", f"/_component_template/{name}", body=body)
-    for name, body in templates.index_templates(names, settings, model.dim).items():
+    wanted = templates.index_templates(names, settings, model.dim)
+    for name, body in wanted.items():
         engine.request("PUT", f"/_index_template/{name}", body=body)
     # Where there is no pipeline at all the engine answers 404 with an empty object.
     there = engine.request("GET", "/_search/pipeline", params={"ignore": 404})
@@ -77,14 +78,24 @@ def install(engine: Engine, settings: Settings, model: ModelDescription) -> Inde
             engine.request("PUT", f"/_search/pipeline/{name}", body=body)
     if _live_index(engine, names) is None:
         create_chunks_index(engine, settings, model, version=1, live=True)
-    for index in (names.documents, names.keys):
+    for name, index in (
+        ("documents", names.documents),
+        ("keys", names.keys),
+        ("workers", names.workers),
+        ("queries", names.queries),
+        ("glossary", names.glossary),
+    ):
         _create(engine, index, {})
+        _extend(engine, index, wanted[names.template(name)])
+    _create_stream(engine, names.evidence)
     return attach(engine, settings, model)
 
 
 def uninstall(engine: Engine, names: Names) -> None:
     """Delete every index, template and pipeline of a prefix; for temporary installations."""
     engine.request("DELETE", f"/{names.prefix}-*", params={"ignore_unavailable": "true"})
+    # Before its template, which the engine keeps as long as a stream is made by it.
+    engine.request("DELETE", f"/_data_stream/{names.prefix}-*")
     for kind in ("_index_template", "_component_template"):
         engine.request("DELETE", f"/{kind}/{names.prefix}-*")
     engine.request("DELETE", f"/_search/pipeline/{names.prefix}-*", params={"ignore": 404})
@@ -184,6 +195,26 @@ def _create(engine: Engine, index: str, body: Json) -> None:
     except EngineRejected:
         # Another process may have made it between the two calls; attach() checks what it made.
         if not engine.exists(f"/{index}"):
+            raise
+
+
+def _extend(engine: Engine, index: str, template: Json) -> None:
+    """Give an index of an older version the fields that it lacks; those that it has stay as they are."""
+    wanted = template["template"]["mappings"]["properties"]
+    there = engine.request("GET", f"/{index}/_mapping")[index]["mappings"].get("properties", {})
+    missing = {name: mapping for name, mapping in wanted.items() if name not in there}
+    if missing:
+        engine.request("PUT", f"/{index}/_mapping", body={"properties": missing})
+
+
+def _create_stream(engine: Engine, name: str) -> None:
+    """A data stream: the engine itself refuses every write to it that is not a creation."""
+    if engine.exists(f"/{name}"):
+        return
+    try:
+        engine.request("PUT", f"/_data_stream/{name}")
+    except EngineRejected:
+        if not engine.exists(f"/{name}"):
             raise
 
 

@@ -16,6 +16,7 @@ class ModelDescription(BaseModel):
     window: int = Field(ge=1, description="Tokens that the model reads, its own marks and prefix included.")
     licence: str
     token_codes: str | None = Field(None, description="Form of the token codes it writes; null where it writes none.")
+    sparse_terms: str | None = Field(None, description="Form of the sparse terms it gives; null where it gives none.")
 
     @property
     def identity(self) -> str:

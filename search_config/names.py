@@ -30,9 +30,29 @@ class Names(BaseModel):
         return f"{self.prefix}-documents"
 
     @property
+    def workers(self) -> str:
+        """Processes that ingest, one row each while they do."""
+        return f"{self.prefix}-workers"
+
+    @property
     def keys(self) -> str:
         """Hashed API keys."""
         return f"{self.prefix}-keys"
+
+    @property
+    def queries(self) -> str:
+        """The query log."""
+        return f"{self.prefix}-queries"
+
+    @property
+    def evidence(self) -> str:
+        """Data stream of evidence records: cases, claims, decisions, notes."""
+        return f"{self.prefix}-evidence"
+
+    @property
+    def glossary(self) -> str:
+        """Glossaries of the tenants."""
+        return f"{self.prefix}-glossary"
 
     def component(self, name: str) -> str:
         """A component template."""

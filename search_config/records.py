@@ -6,6 +6,7 @@ import hashlib
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -16,6 +17,8 @@ from search_config.errors import InvalidTenant, MissingTenant
 ID_HEX_DIGITS = 24
 # Chunk ids carry this much of the stamp that tells versions of one document apart.
 STAMP_HEX_DIGITS = 10
+# What the URI of a local file begins with, before its absolute path.
+FILE_URI = "file://"
 TENANT_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 
 TenantId = Annotated[str, Field(pattern=TENANT_PATTERN)]
@@ -62,13 +65,14 @@ class Locator(_Record):
 
     from_: int = Field(alias="from", ge=0)
     to: int = Field(ge=0)
-    label: str = Field("", description="For people: 'עמוד 7', 'Sheet1!B4:C9'; empty where the format has no places.")
+    label: str = Field("", description="For people: 'עמוד 7', 'גיליון מחירים, B4:C9'.")
     page: int | None = Field(None, ge=1)
     slide: int | None = Field(None, ge=1)
     sheet: str | None = None
     cells: str | None = None
     start_s: float | None = Field(None, ge=0, description="Seconds.")
     end_s: float | None = Field(None, ge=0, description="Seconds.")
+    attachment: str | None = Field(None, description="Name of the mail's attachment that the place is in.")
 
 
 ValidLocator = Annotated[Locator, AfterValidator(_not_reversed)]
@@ -96,6 +100,28 @@ class Stamps(_Record):
     pipeline: str = Field(description="Chunking strategy, target length, pipeline version.")
 
 
+class Lease(_Record):
+    """Who works on a document. It holds as long as its owner's row among the workers shows that the owner lives."""
+
+    owner: str = Field(description="Id of the worker.")
+    taken_at: datetime
+
+
+class IngestRequest(_Record):
+    """What a sender asked for: enough to do the work, or to do it again."""
+
+    payload: str | None = Field(None, description="Where the bytes are: a file URI, or spool:NAME; None: not kept.")
+    content_hash: str | None = Field(None, description="SHA-256 of the bytes that were sent.")
+    name: str = ""
+    title: str | None = None
+    url: str | None = None
+    groups: tuple[str, ...] = ()
+    tags: tuple[str, ...] = Field((), description="Beside those in the document.")
+    media_type: str | None = None
+    released: bool = Field(False, description="A person looked at the doubts and lets the document in.")
+    corrections: dict[str, Any] | None = Field(None, description="Fields that this person corrected.")
+
+
 class DocumentRecord(_Record):
     """One row of the documents index: a document's visible state, and its canonical text."""
 
@@ -105,7 +131,13 @@ class DocumentRecord(_Record):
     source: str = Field(description="Where it came from: an absolute file URI, or an id that the sender gave.")
     state: DocumentState
     reason: str | None = None
+    reason_code: str | None = Field(None, description="Stable code of the error behind the reason.")
+    issues: tuple[str, ...] = Field((), description="What a person should look at, one doubt each.")
+    issue_codes: tuple[str, ...] = Field((), description="The kinds of these doubts.")
     attempts: int = Field(0, ge=0)
+    folder: str | None = Field(None, description="Where its source lies, for summaries; see `folder_of`.")
+    lease: Lease | None = None
+    request: IngestRequest | None = None
     chunks_generated: int = Field(0, ge=0)
     chunks_indexed: int = Field(0, ge=0)
     stamps: Stamps | None = None
@@ -126,6 +158,9 @@ class DocumentRecord(_Record):
     text: str | None = Field(None, description="Canonical text; every offset of its chunks is into this.")
     created_at: datetime
     updated_at: datetime
+    queued_at: datetime | None = None
+    started_at: datetime | None = Field(None, description="When work on it began last.")
+    finished_at: datetime | None = Field(None, description="When it became ready, failed or quarantined.")
 
 
 class ChunkRecord(_Record):
@@ -160,6 +195,13 @@ class ChunkRecord(_Record):
 def document_id(tenant: str, source: str) -> str:
     """Id of the document that `source` names for this tenant: the same at every ingest, never equal for two tenants."""
     return hashlib.sha256(f"{tenant}\0{source}".encode()).hexdigest()[:ID_HEX_DIGITS]
+
+
+def folder_of(source: str) -> str:
+    """The folder of a source: a path for a file URI, what stands before the last `/` of another id, or nothing."""
+    if source.startswith(FILE_URI):
+        source = unquote(source.removeprefix(FILE_URI), errors="replace")
+    return source.rpartition("/")[0] or ("/" if source.startswith("/") else "")
 
 
 def chunk_id(document: str, content_hash: str, stamps: Stamps, ordinal: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 Benchmark = Callable[["Settings", bool], "BenchReport"]
 ALL: Final = "all"
+FAULTS: Final = "faults"
+MUTATE: Final = "mutate"
 
 
 def _embed(settings: Settings, quick: bool) -> BenchReport:
@@ -38,8 +41,22 @@ def _rerank(settings: Settings, quick: bool) -> BenchReport:
         runtime.close()
 
 
+def _faults(
+    settings: Settings, quick: bool, *, seed: int = 1, documents: int | None = None, kills: int | None = None
+) -> BenchReport:
+    from evaluation.benchmark import faults
+
+    return faults.run(settings, quick=quick, seed=seed, documents=documents, kills=kills)
+
+
+def _mutate(settings: Settings, quick: bool, *, seed: int = 1, files: int | None = None) -> BenchReport:
+    from evaluation.benchmark import mutate
+
+    return mutate.run(settings, quick=quick, seed=seed, files=files)
+
+
 # A benchmark is registered here and nowhere else; each imports its module when it runs.
-BENCHMARKS: Final[Mapping[str, Benchmark]] = {"embed": _embed, "rerank": _rerank}
+BENCHMARKS: Final[Mapping[str, Benchmark]] = {"embed": _embed, "rerank": _rerank, FAULTS: _faults, MUTATE: _mutate}
 
 
 def register(app: typer.Typer) -> None:
@@ -53,6 +70,10 @@ def bench(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the checks to this file, as JSON.")
     ] = None,
+    seed: Annotated[int, typer.Option("--seed", help=f"{FAULTS}, {MUTATE}: repeats the same run.")] = 1,
+    documents: Annotated[int | None, typer.Option("--documents", min=1, help=f"{FAULTS}: how many.")] = None,
+    kills: Annotated[int | None, typer.Option("--kills", min=0, help=f"{FAULTS}: how many.")] = None,
+    files: Annotated[int | None, typer.Option("--files", min=1, help=f"{MUTATE}: how many damaged files.")] = None,
 ) -> None:
     """Measure, and compare with the targets. Exits 1 where a target is missed."""
     from search_config.settings import load_settings
@@ -62,7 +83,10 @@ def bench(
             "There is no such benchmark.", where=name[:80], remedy=f"Benchmarks: {', '.join((*BENCHMARKS, ALL))}."
         )
     settings = load_settings()
-    wanted = BENCHMARKS if name == ALL else {name: BENCHMARKS[name]}
+    faults = partial(_faults, seed=seed, documents=documents, kills=kills)
+    mutate = partial(_mutate, seed=seed, files=files)
+    known: dict[str, Benchmark] = {**BENCHMARKS, FAULTS: faults, MUTATE: mutate}
+    wanted = known if name == ALL else {name: known[name]}
     reports = [run(settings, quick) for run in wanted.values()]
     checks = [check for report in reports for check in report.checks]
     if json_file is not None:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from api.services import Services
     from ingest.pipeline import Ingestor
     from ingest.registry import Registry
-    from models.base import Embedder
+    from models.base import Embedder, LanguageModel
     from query.reranking import Reranker
+    from query.routing import Router
     from query.search import SearchContext
     from search_config.client import Engine
     from search_config.install import IndexInfo
@@ -31,6 +32,8 @@ class Runtime:
     def __init__(self, settings: Settings, say: Say) -> None:
         self.settings = settings
         self._say = say
+        # Whether this process works on documents that are sent to it; `serve --no-worker` leaves them to others.
+        self.works = True
 
     @cached_property
     def engine(self) -> Engine:
@@ -40,8 +43,9 @@ class Runtime:
             NodeError
         """
         from search_config.client import Engine
+        from search_config.connection import EngineAccess
 
-        return Engine(self._url(), timeout_s=self.settings.request_timeout_s)
+        return Engine(self._url(), timeout_s=self.settings.request_timeout_s, access=EngineAccess.of(self.settings))
 
     def _url(self) -> str:
         if self.settings.opensearch_url is not None:
@@ -124,11 +128,30 @@ class Runtime:
     @cached_property
     def search_context(self) -> SearchContext:
         """What a search needs."""
+        from query.glossary import Glossaries, GlossaryStore
         from query.profile import load_profile
         from query.search import SearchContext
 
         profile = load_profile(self.settings.profile).checked_for(self.info)
-        return SearchContext(self.engine, self.info, self.embedder, profile, self.settings, self.reranker)
+        return SearchContext(
+            self.engine,
+            self.info,
+            self.embedder,
+            profile,
+            self.settings,
+            self.reranker,
+            router=self.router,
+            glossaries=Glossaries(GlossaryStore(self.engine, self.names)),
+        )
+
+    @cached_property
+    def router(self) -> Router:
+        """What chooses the layer of a question: the rules, then the configured language model or labelled examples."""
+        from query.routing import LanguageModelRouter, Router, load_examples
+
+        examples = load_examples(self.settings.router_examples)
+        model = self.language_model if self.settings.router_model else None
+        return Router(examples, self.embedder, None if model is None else LanguageModelRouter(model))
 
     @cached_property
     def reranker(self) -> Reranker | None:
@@ -140,16 +163,26 @@ class Runtime:
         return None if scorer is None else TextReranker(scorer)
 
     @cached_property
+    def language_model(self) -> LanguageModel | None:
+        """The configured model that writes answers; None for extractive ones."""
+        from models.factory import load_language_model
+
+        return load_language_model(self.settings)
+
+    @cached_property
     def ingestor(self) -> Ingestor:
         """What an ingest needs."""
-        from ingest.pipeline import Ingestor
+        from ingest.compose import make_ingestor
 
-        return Ingestor(self.engine, self.info, self.embedder, self.settings)
+        return make_ingestor(self.engine, self.info, self.embedder, self.settings)
 
     @cached_property
     def services(self) -> Services:
         """What the HTTP application needs."""
+        from api.inbox import Inbox
+        from api.jwt import TokenVerifier
         from api.services import Services
+        from ingest.queue import Queue
 
         return Services(
             settings=self.settings,
@@ -158,6 +191,9 @@ class Runtime:
             context=self.search_context,
             registry=self.registry,
             keys=self.keys,
+            tokens=TokenVerifier.of(self.settings),
+            inbox=Inbox(Queue(self.engine, self.info, self.settings), self.ingestor if self.works else None),
+            language_model=self.language_model,
         )
 
     def known_tenant(self, tenant: str) -> str:
@@ -189,6 +225,8 @@ class Runtime:
         """Close what was opened; the node goes on running."""
         if "engine" in self.__dict__:
             self.engine.close()
+        if (model := self.__dict__.get("language_model")) is not None:
+            model.close()
 
 
 @contextmanager

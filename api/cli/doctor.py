@@ -7,11 +7,13 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import typer
 
+from api.cli import checkup
 from api.cli.context import Runtime, opened
 from api.cli.failures import Exit
 from api.cli.output import JsonFlag, print_json, print_table
@@ -41,7 +43,10 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(as_json: JsonFlag = False) -> None:
-    """Check Python, Java, memory, disk, engine, index and model. Starts nothing; exits 1 where one fails."""
+    """Check the machine, the settings, the engine, the index, the model and the documents; say what to do.
+
+    Starts nothing; exits 1 where one fails.
+    """
     checks = list(_checks())
     if as_json:
         print_json({"checks": [asdict(check) for check in checks]})
@@ -63,6 +68,14 @@ def _checks() -> Iterator[Check]:
             settings = runtime.settings
             yield Check("settings", True, "valid")
             yield from _folders(settings)
+            for name, look in (
+                ("connection", checkup.connection),
+                ("credentials", checkup.credentials),
+                ("traces", checkup.traces),
+                ("uploads", checkup.spool),
+            ):
+                yield _tried(name, partial(look, settings))
+            yield _tried("profile", partial(checkup.profile, settings.profile))
             if settings.opensearch_url is None:
                 yield _tried("java", lambda: _java(settings))
                 running = _node_runs(settings)
@@ -73,10 +86,33 @@ def _checks() -> Iterator[Check]:
                 running = True
             yield _tried("model", lambda: runtime.embedder.description.identity)
             if running:
-                yield _tried("engine", lambda: _engine(runtime))
-                yield _tried("index", lambda: runtime.info.index)
+                yield from _running(runtime)
     except InvalidSettings as error:
         yield Check("settings", False, error.what, error.remedy)
+
+
+def _running(runtime: Runtime) -> Iterator[Check]:
+    """What only an engine that runs can tell; where it does not answer, only that."""
+    answers = _tried("engine", lambda: _engine(runtime))
+    yield answers
+    if not answers.holds:
+        return
+    yield _tried("health", partial(checkup.health, runtime.engine))
+    yield _tried("room", partial(checkup.room, runtime.engine))
+    index = _tried("index", lambda: runtime.info.index)
+    yield index
+    if index.holds:
+        yield _tried("query log", partial(checkup.query_log, runtime.engine, runtime.names, runtime.settings))
+        yield _documents(runtime)
+
+
+def _documents(runtime: Runtime) -> Check:
+    try:
+        detail, remedy = checkup.documents(runtime.engine, runtime.names)
+    except MafteachError as error:
+        return Check("documents", False, error.what, error.remedy)
+    # Documents that failed are work for a person, and no fault of the installation.
+    return Check("documents", True, detail, remedy)
 
 
 def _tried(name: str, look: Callable[[], str]) -> Check:
@@ -84,7 +120,7 @@ def _tried(name: str, look: Callable[[], str]) -> Check:
         return Check(name, True, look())
     except MafteachError as error:
         place = f" [{error.where}]" if error.where else ""
-        return Check(name, False, f"{error.what}{place}", error.remedy)
+        return Check(name, False, f"{error.what}{place}", error.remedy or f"See docs/errors.md, {error.code}.")
 
 
 def _folders(settings: Settings) -> Iterator[Check]:

@@ -1,25 +1,35 @@
-"""`mafteach documents list|show|delete|summary`: what is stored for a tenant."""
+"""`mafteach documents list|show|retry|release|delete|summary`: what is stored for a tenant, and in which state."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from api.cli.context import opened
+from api.cli.context import Runtime, opened
+from api.cli.failures import Exit
 from api.cli.output import JsonFlag, TenantOption, print_json, print_line, print_pairs, print_table, print_text
 from search_config.errors import InvalidRequest
 
 if TYPE_CHECKING:
+    from api.schemas import DocumentRow
     from search_config.records import DocumentState
 
 group = typer.Typer(
-    help="List, show and delete a tenant's documents.",
+    help="List, show, retry, release and delete a tenant's documents.",
     epilog="Example: mafteach documents list --tenant demo --state failed",
     no_args_is_help=False,
 )
 
 DocumentId = Annotated[str, typer.Argument(metavar="ID", help="The document's id, as listings and hits give it.")]
+ReasonOption = Annotated[
+    str | None,
+    typer.Option("--reason", metavar="CODE", help="Only documents with this code of a reason (docs/errors.md)."),
+]
+NoWaitFlag = Annotated[bool, typer.Option("--no-wait", help="Only queue them: a running worker does the work.")]
 StateOption = Annotated[str | None, typer.Option("--state", metavar="STATE", help="Only documents in this state.")]
 
 
@@ -29,25 +39,25 @@ def register(app: typer.Typer) -> None:
 
 
 @group.command("list", epilog="Example: mafteach documents list --tenant demo --state failed")
-def list_documents(tenant: TenantOption, state: StateOption = None, as_json: JsonFlag = False) -> None:
+def list_documents(
+    tenant: TenantOption,
+    state: StateOption = None,
+    reason: ReasonOption = None,
+    folder: Annotated[
+        str | None, typer.Option("--folder", metavar="FOLDER", help="Only documents in this folder, or below it.")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
     """List documents with their states and counts."""
     from api.schemas import DocumentRow
 
     wanted = _state(state)
     with opened() as runtime:
-        found = [
-            DocumentRow.of(record) for record in runtime.registry.iterate(runtime.known_tenant(tenant), state=wanted)
-        ]
-    if as_json:
-        print_json([row.model_dump(mode="json") for row in found])
-    else:
-        print_table(
-            ("id", "name", "state", "chunks", "reason"),
-            [
-                (row.id, row.name, row.state, f"{row.chunks_indexed}/{row.chunks_generated}", row.reason)
-                for row in found
-            ],
+        records = runtime.registry.iterate(
+            runtime.known_tenant(tenant), state=wanted, reason=reason, folder=_folder(folder)
         )
+        found = [DocumentRow.of(record) for record in records]
+    _print_rows(found, as_json=as_json)
 
 
 @group.command(epilog="Example: mafteach documents show 0123456789abcdef01234567 --tenant demo --text")
@@ -72,6 +82,64 @@ def show(
         print_pairs((name, "-" if value is None else value) for name, value in view.items())
 
 
+@group.command(epilog="Example: mafteach documents retry --all-failed --tenant demo")
+def retry(
+    tenant: TenantOption,
+    document_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="One document's id.")] = None,
+    all_failed: Annotated[
+        bool,
+        typer.Option("--all-failed", help="Every document that failed, waits, or was left by a worker that ended."),
+    ] = False,
+    reason: ReasonOption = None,
+    no_wait: NoWaitFlag = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Try documents again: one, all that failed, or all with one code of reason.
+
+    Exits 1 where one is not ready afterwards.
+    """
+    if sum((document_id is not None, all_failed, reason is not None)) != 1:
+        raise InvalidRequest(
+            "Name what to retry: an ID, --all-failed, or --reason CODE; one of them.",
+            remedy="`mafteach documents list --state failed` shows ids and reasons.",
+        )
+    with opened() as runtime:
+        name = runtime.known_tenant(tenant)
+        runtime.install()
+        queue = runtime.ingestor.queue
+        if document_id is not None:
+            ids = [queue.retry(name, document_id).document_id]
+        else:
+            ids = queue.retry_all(name, reason=reason)
+        rows = _worked(runtime, name, ids, no_wait=no_wait)
+    _print_rows(rows, as_json=as_json)
+    _check(rows, no_wait=no_wait)
+
+
+@group.command(epilog="Example: mafteach documents release 0123456789abcdef01234567 --tenant demo")
+def release(
+    document_id: DocumentId,
+    tenant: TenantOption,
+    fields: Annotated[
+        Path | None, typer.Option("--fields", metavar="FILE", help="JSON object of the fields that you corrected.")
+    ] = None,
+    no_wait: NoWaitFlag = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Let a quarantined document in, with the doubts that you looked at, and with corrected fields.
+
+    Exits 1 where it is not ready afterwards.
+    """
+    corrections = None if fields is None else _read_object(fields)
+    with opened() as runtime:
+        name = runtime.known_tenant(tenant)
+        runtime.install()
+        released = runtime.ingestor.queue.release(name, document_id, corrections=corrections)
+        rows = _worked(runtime, name, [released.document_id], no_wait=no_wait)
+    _print_rows(rows, as_json=as_json)
+    _check(rows, no_wait=no_wait)
+
+
 @group.command(epilog="Example: mafteach documents delete 0123456789abcdef01234567 --tenant demo")
 def delete(document_id: DocumentId, tenant: TenantOption, as_json: JsonFlag = False) -> None:
     """Delete a document with all its passages."""
@@ -85,14 +153,74 @@ def delete(document_id: DocumentId, tenant: TenantOption, as_json: JsonFlag = Fa
 
 @group.command(epilog="Example: mafteach documents summary --tenant demo")
 def summary(tenant: TenantOption, as_json: JsonFlag = False) -> None:
-    """Count a tenant's documents by state."""
+    """Count a tenant's documents by state, and their passages, as a whole and by folder."""
     with opened() as runtime:
         found = runtime.registry.summary(runtime.known_tenant(tenant))
     if as_json:
         print_json(found.model_dump(mode="json"))
-    else:
-        print_table(("state", "documents"), found.by_state.items())
-        print_line(f"{found.documents} documents, {found.chunks_indexed} passages")
+        return
+    print_table(("state", "documents"), found.by_state.items())
+    print_line()
+    print_table(
+        ("folder", "documents", "states", "passages generated", "indexed"),
+        [
+            (
+                one.folder,
+                one.documents,
+                ", ".join(f"{state} {count}" for state, count in one.by_state.items()),
+                one.chunks_generated,
+                one.chunks_indexed,
+            )
+            for one in found.folders
+        ],
+    )
+    print_line(
+        f"{found.documents} documents, {found.chunks_generated} passages generated, {found.chunks_indexed} indexed"
+    )
+
+
+def _worked(runtime: Runtime, tenant: str, ids: Sequence[str], *, no_wait: bool) -> list[DocumentRow]:
+    """The rows of documents that wait, after they were worked on."""
+    from api.schemas import DocumentRow
+    from ingest.service import take
+
+    if not no_wait:
+        records = list(runtime.registry.get_many(tenant, ids).values())
+        take(runtime.ingestor, runtime.ingestor.queue, records, lambda _: None, wait=True)
+    after = runtime.registry.get_many(tenant, ids)
+    return [DocumentRow.of(after[id_]) for id_ in ids if id_ in after]
+
+
+def _print_rows(found: Sequence[DocumentRow], *, as_json: bool) -> None:
+    if as_json:
+        print_json([row.model_dump(mode="json") for row in found])
+        return
+    print_table(
+        ("id", "name", "state", "chunks", "reason"),
+        [(row.id, row.name, row.state, f"{row.chunks_indexed}/{row.chunks_generated}", row.reason) for row in found],
+    )
+
+
+def _check(rows: Sequence[DocumentRow], *, no_wait: bool) -> None:
+    if not no_wait and any(row.state != "ready" for row in rows):
+        raise typer.Exit(Exit.FAILED)
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidRequest(f"It can't be read: {error}.", where=str(path), remedy="Name a JSON file.") from error
+    if not isinstance(found, dict):
+        raise InvalidRequest(
+            "An object of fields was expected.", where=str(path), remedy='Such as {"signed": "2024-02-15"}.'
+        )
+    return found
+
+
+def _folder(name: str | None) -> str | None:
+    """A folder as rows have it: an absolute path where it is one of this machine."""
+    return None if name is None else str(Path(name).absolute()) if Path(name).is_dir() else name
 
 
 def _state(name: str | None) -> DocumentState | None:

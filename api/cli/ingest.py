@@ -6,16 +6,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from api.cli.context import opened
+from api.cli.context import Runtime, opened
 from api.cli.failures import Exit
 from api.cli.output import JsonFlag, clean, print_json, print_line, print_table
 
 if TYPE_CHECKING:
-    from ingest.worker import IngestReport, OnEvent, ProgressEvent
+    from ingest.worker import IngestReport, MakePool, OnEvent, ProgressEvent
+
+# More processes than any machine of one node has cores for; each holds a model of its own.
+MAX_WORKERS: Final = 128
 
 
 def register(app: typer.Typer) -> None:
@@ -28,11 +31,15 @@ def ingest(
     tenant: Annotated[
         str, typer.Option("--tenant", "-t", metavar="TENANT", help="The tenant whose documents these become.")
     ],
+    workers: Annotated[
+        int, typer.Option("--workers", "-w", min=1, max=MAX_WORKERS, help="Processes that share the work.")
+    ] = 1,
     as_json: JsonFlag = False,
 ) -> None:
     """Make files and folders searchable for a tenant; what did not change is left alone.
 
-    A bad file is listed with its reason and the rest goes on; then the exit status is 1.
+    A bad file is listed with its reason and the rest goes on; then the exit status is 1. A run that ends early leaves
+    the rest queued: the same command, or `mafteach worker`, goes on from there.
     """
     from ingest.files import find_files
     from ingest.worker import ingest_paths
@@ -44,13 +51,20 @@ def ingest(
     with opened() as runtime:
         runtime.install()
         with _progress() as on_event:
-            report = ingest_paths(runtime.ingestor, paths, tenant=tenant, on_event=on_event)
+            pool = None if workers == 1 else _pool(runtime, workers)
+            report = ingest_paths(runtime.ingestor, paths, tenant=tenant, on_event=on_event, pool=pool)
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
         _print(report)
     if report.failed:
         raise typer.Exit(Exit.FAILED)
+
+
+def _pool(runtime: Runtime, workers: int) -> MakePool:
+    from ingest.processes import Pool
+
+    return lambda describe: Pool(runtime.settings, runtime.engine.url, describe, workers)
 
 
 @contextmanager

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from api.cli.context import opened
 from api.cli.output import JsonFlag, TenantOption, print_json, print_line, print_pairs, print_table, say
+
+if TYPE_CHECKING:
+    from api.keys import KeyRecord
 
 group = typer.Typer(
     help="Make, list and revoke the API keys of a tenant.",
@@ -21,24 +24,52 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="keys")
 
 
-@group.command(epilog="Example: mafteach keys create --tenant demo --label intranet")
+@group.command(epilog="Example: mafteach keys create --tenant demo --group finance --permission read")
 def create(
     tenant: TenantOption,
     label: Annotated[str, typer.Option("--label", help="What the key is for; shown in listings.")] = "",
+    groups: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            metavar="GROUP",
+            help="A group whose documents it shows, beside documents without groups; may be given several times.",
+        ),
+    ] = None,
+    permissions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--permission",
+            metavar="PERMISSION",
+            help="read, write or review; may be given several times. [default: read and write]",
+        ),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Make a key. It is shown once: only its hash is stored."""
+    from api.caller import DEFAULT_PERMISSIONS, groups_of, permissions_of
     from search_config.records import tenant_id
 
     # A slip is told before a node is started and set up for it.
     tenant_id(tenant)
+    allowed = DEFAULT_PERMISSIONS if permissions is None else permissions_of(permissions)
+    members = groups_of(groups or [])
     with opened() as runtime:
         runtime.prepared()
-        created = runtime.keys.create(tenant, label=label)
+        created = runtime.keys.create(tenant, label=label, groups=members, permissions=allowed)
     if as_json:
-        print_json({"key": created.key, "id": created.id, "tenant": created.tenant, "label": created.label})
+        print_json(
+            {
+                "key": created.key,
+                "id": created.id,
+                "tenant": created.tenant,
+                "label": created.label,
+                "groups": list(created.groups),
+                "permissions": list(created.permissions),
+            }
+        )
     else:
-        print_pairs([("key", created.key), ("id", created.id), ("tenant", created.tenant)])
+        print_pairs([("key", created.key), ("id", created.id), ("tenant", created.tenant), *_rights(created)])
         say("Keep it now: it can't be shown again.")
 
 
@@ -51,8 +82,17 @@ def list_keys(tenant: TenantOption, as_json: JsonFlag = False) -> None:
         print_json([record.model_dump(mode="json") for record in found])
     else:
         print_table(
-            ("id", "label", "created", "revoked"),
-            [(record.id, record.label, record.created_at, record.revoked_at) for record in found],
+            ("id", "label", "groups", "permissions", "created", "revoked"),
+            [
+                (
+                    record.id,
+                    record.label,
+                    *(value for _, value in _rights(record)),
+                    record.created_at,
+                    record.revoked_at,
+                )
+                for record in found
+            ],
         )
 
 
@@ -69,3 +109,7 @@ def revoke(
         print_json(revoked.model_dump(mode="json"))
     else:
         print_line(f"Key {revoked.id} is revoked.")
+
+
+def _rights(record: KeyRecord) -> list[tuple[str, str]]:
+    return [("groups", ", ".join(record.groups) or "-"), ("permissions", ", ".join(record.permissions) or "-")]

@@ -11,11 +11,17 @@ import typer
 
 from api.cli import (
     ablate,
+    ask,
     bench,
     cases,
     doctor,
     documents,
     evaluate,
+    evaluate_answers,
+    evaluate_fields,
+    evaluate_router,
+    evidence,
+    glossary,
     ingest,
     keys,
     node,
@@ -24,6 +30,7 @@ from api.cli import (
     setup,
     status,
     tune,
+    worker,
 )
 from api.cli.failures import Exit, check_arguments, exit_status, report, usage_error
 from api.cli.output import prepare_streams, print_line
@@ -36,14 +43,21 @@ MODULES: Final = (
     status,
     doctor,
     ingest,
+    worker,
     documents,
     search,
+    glossary,
+    ask,
     keys,
     serve,
     evaluate,
+    evaluate_answers,
+    evaluate_router,
+    evaluate_fields,
     tune,
     ablate,
     cases,
+    evidence,
     bench,
 )
 

@@ -20,6 +20,11 @@ NAMES = {
     "filters": "--filter",
     "mode": "--mode",
     "mmr_lambda": "--mmr-lambda",
+    "route": "--route",
+    "as_of": "--as-of",
+    "without": "--without",
+    "facets": "--facet",
+    "from": "--from",
     "tenant": "--tenant",
 }
 # Longest passage that is printed for people, in characters; --json gives all of it.
@@ -44,7 +49,8 @@ def search(
             "-f",
             metavar="FIELD=VALUE",
             help="Only passages of such documents; a field given twice means one of both. Fields: document_id, type, "
-            "language, tags, reference, date_from, date_to.",
+            "language, tags, reference, groups, party, vendor, client, authority, person, currency, amount_min, "
+            "amount_max, in_force_on, and date_, dated_, signed_, effective_, expires_ with from or to.",
         ),
     ] = None,
     mode: Annotated[str, typer.Option("--mode", metavar="MODE", help="auto, hybrid, lexical or dense.")] = "auto",
@@ -60,7 +66,34 @@ def search(
             help="Diversity: 1 keeps the ranking, 0 looks at difference alone; else the profile's.",
         ),
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show scores by stage, weights and times.")] = False,
+    route: Annotated[
+        str,
+        typer.Option(
+            "--route", metavar="ROUTE", help="auto, metadata (the documents' fields), semantic (passages) or both."
+        ),
+    ] = "auto",
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="DATE", help="The day that periods are counted from; else today.")
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option("--without", metavar="FIELD", help="Leave out a filter that was derived from the question."),
+    ] = None,
+    derived: Annotated[
+        bool, typer.Option("--derived/--no-derived", help="Apply the filters that the question itself names.")
+    ] = True,
+    facets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--facet",
+            metavar="FIELD",
+            help="Count documents by type, language, tags, party, vendor, client, currency or year.",
+        ),
+    ] = None,
+    from_: Annotated[int, typer.Option("--from", metavar="N", help="Skip so many passages: the next page.")] = 0,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say of each passage why it stands there; show weights and times.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Search a tenant's documents for passages."""
@@ -84,6 +117,12 @@ def search(
                 "group": group,
                 "mmr_lambda": DEFAULT_LAMBDA if diverse and mmr_lambda is None else mmr_lambda,
                 "explain": explain,
+                "route": route,
+                "as_of": as_of,
+                "without": without or [],
+                "derived": derived,
+                "facets": facets or [],
+                "from": from_,
             }
         )
     except ValidationError as error:
@@ -114,14 +153,15 @@ def parsed_filters(given: list[str]) -> Filters:
     problems: list[str] = []
     for item in given:
         field, equals, value = item.partition("=")
-        if not equals or not value or field not in Filters.model_fields:
+        known = Filters.model_fields.get(field)
+        if not equals or not value or known is None:
             problems.append(repr(item[:80]))
-        elif field.startswith("date_"):
-            if field in values:
-                problems.append(f"{field} twice")
-            values[field] = value
-        else:
+        elif known.default == ():
             values.setdefault(field, []).append(value)
+        elif field in values:
+            problems.append(f"{field} twice")
+        else:
+            values[field] = value
     if problems:
         raise InvalidRequest(
             f"Not a filter: {', '.join(problems)}.",
@@ -135,20 +175,45 @@ def parsed_filters(given: list[str]) -> Filters:
 
 
 def _print(result: SearchResult, *, explain: bool) -> None:
+    print_metadata(result)
     if result.refused:
         print_line(f"Nothing here answers this. {clean(result.reason or '')}".rstrip())
-    elif not result.hits:
+    elif not result.hits and result.metadata is None:
         print_line("Nothing was found.")
+    if result.did_you_mean:
+        print_line(f"Did you mean: {clean(result.did_you_mean)}")
     for note in result.notes:
         print_line(f"Note: {clean(note)}")
     for leg in result.degraded:
         print_line(f"Note: the {leg.leg} leg failed: {clean(leg.reason)}")
     for hit in result.hits:
         _print_hit(hit, explain=explain)
+    for facet in result.facets:
+        counts = ", ".join(f"{value.value} {value.documents} ({value.found})" for value in facet.values)
+        print_line(f"{facet.field}: {clean(counts)}")
     if explain:
+        if result.routed is not None:
+            print_line(f"route {result.route}, by {result.routed.by}: {clean(result.routed.reason)}")
         weights = ", ".join(f"{leg} {weight:g}" for leg, weight in result.weights.items())
         times = ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in result.took_ms.items())
         print_line(f"language {result.language} · profile {result.profile} · weights {weights} · {times}")
+
+
+def print_metadata(result: SearchResult) -> None:
+    """What the documents' fields say, what was counted, and the filters that the question named."""
+    if result.metadata is not None:
+        print_line(clean(result.metadata.text))
+    derived = result.derived.given()
+    if derived:
+        shown = ", ".join(f"{name}={_shown(value)}" for name, value in derived.items())
+        day = "" if result.as_of is None else f" (as of {result.as_of})"
+        print_line(f"Filters of the question{day}: {clean(shown)}. Leave one out with --without FIELD.")
+    if result.metadata is not None or derived:
+        print_line()
+
+
+def _shown(value: Any) -> str:
+    return "|".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _print_hit(hit: Hit, *, explain: bool) -> None:
@@ -159,7 +224,13 @@ def _print_hit(hit: Hit, *, explain: bool) -> None:
         print_line(f"   {clean(line)}")
     distance = "" if hit.cosine_distance is None else f" · distance {hit.cosine_distance:.3f}"
     print_line(f"   {hit.document_id} [{hit.locator.from_}:{hit.locator.to}]{distance}")
+    if hit.superseded is not None:
+        print_line(
+            f"   superseded by {clean(hit.superseded.title or hit.superseded.document_id or 'another document')}"
+        )
     if explain:
+        for step in hit.explanation:
+            print_line(f"   {clean(step.text)}")
         legs = {"bm25": hit.scores.bm25, "knn": hit.scores.knn, "sparse": hit.scores.sparse}
         parts = [f"{leg} #{score.rank} ({score.score:.3f})" for leg, score in legs.items() if score is not None]
         parts += [

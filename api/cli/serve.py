@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import signal
 import socket
 import sys
@@ -33,6 +32,10 @@ def serve(
         typer.Option("--port", "-p", min=0, max=65535, help="Port; 0 takes a free one. [default: MAFTEACH_PORT]"),
     ] = None,
     host: Annotated[str | None, typer.Option("--host", help="Address to listen on. [default: MAFTEACH_HOST]")] = None,
+    worker: Annotated[
+        bool,
+        typer.Option("--worker/--no-worker", help="Work on uploaded documents too, or leave them to other processes."),
+    ] = True,
     as_json: JsonFlag = False,
 ) -> None:
     """Serve searches over HTTP until it is stopped (Ctrl-C, or SIGTERM)."""
@@ -41,17 +44,16 @@ def serve(
             runtime.settings.host if host is None else host, runtime.settings.port if port is None else port
         )
         with listening:
-            runtime.prepared()
+            # Templates and indices of a newer version are put where they are missing.
+            runtime.install()
+            runtime.works = worker
             services = runtime.services
             import uvicorn
 
+            from api import logs
             from api.app import create_app
 
-            logging.basicConfig(
-                stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s"
-            )
-            # It writes a line for each request to the engine; failures are errors of ours, logged once.
-            logging.getLogger("opensearch").setLevel(logging.ERROR)
+            logs.configure()
             config = uvicorn.Config(
                 create_app(services),
                 log_config=None,

@@ -60,6 +60,7 @@ class Chunk(BaseModel):
     section_path: tuple[str, ...] = Field((), description="Headings above its first paragraph, without the title.")
     header: str = Field("", description="Embedded before the content and never quoted; empty without a header.")
     overlap_from: int | None = Field(None, ge=0, description="Where the embedded overlap before `from` begins.")
+    confidence: float | None = Field(None, ge=0, le=1, description="OCR confidence; None for born-digital text.")
 
     @property
     def section(self) -> str:

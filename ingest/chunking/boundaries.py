@@ -6,9 +6,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ingest.chunking.base import Group, Unit
-from ingest.chunking.sentences import sentence_starts
 from ingest.chunking.words import skip_space, trim_end, word_cut
 from ingest.extract.base import Block, BlockKind, ExtractedDocument
+from search_config.locators import same_container
+from search_config.sentences import sentence_starts
 
 # Only running text is cut for the target's sake; a code block or a table row that is cut says nothing.
 CUT_AT_TARGET = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM})
@@ -21,7 +22,7 @@ def boundary_groups(document: ExtractedDocument, target: int) -> list[Group]:
     for unit in _units(document):
         oversized = unit.body_to - unit.body_from > target
         parts += _cut(text, unit, target) if unit.cuttable and oversized else [unit]
-    return _joined(parts, target)
+    return _joined(document, parts, target)
 
 
 def _units(document: ExtractedDocument) -> list[Unit]:
@@ -82,7 +83,8 @@ def parts_of(unit: Unit, spans: list[tuple[int, int]]) -> list[Unit]:
     return parts
 
 
-def _joined(parts: list[Unit], target: int) -> list[Group]:
+def _joined(document: ExtractedDocument, parts: list[Unit], target: int) -> list[Group]:
+    places = [block.locator for block in document.blocks]
     groups: list[list[Unit]] = []
     for part in parts:
         open_group = groups[-1] if groups else None
@@ -90,6 +92,7 @@ def _joined(parts: list[Unit], target: int) -> list[Group]:
             open_group is not None
             and not part.headed
             and part.section == open_group[0].section
+            and same_container(places[part.block], places[open_group[0].block])
             and part.body_to - open_group[0].body_from <= target
         ):
             open_group.append(part)

@@ -9,6 +9,7 @@ from ingest.chunking.blind import blind_groups
 from ingest.chunking.boundaries import boundary_groups
 from ingest.chunking.header import headers
 from ingest.chunking.overlap import overlap_start
+from ingest.chunking.places import Places
 from ingest.chunking.window import fit
 from ingest.chunking.words import skip_space, trim_end
 from ingest.extract.base import ExtractedDocument
@@ -49,18 +50,19 @@ def chunk_document(document: ExtractedDocument, spec: ChunkingSpec, counter: Tok
         return [max(pair) for pair in zip(counts, counter.count_tokens(bare), strict=True)]
 
     groups = fit(document, groups, spec.window, measure)
-    chunks = [_chunk(document, group, header_of[group[0].section] if traits.header else "") for group in groups]
+    places = Places(document)
+    chunks = [_chunk(places, group, header_of[group[0].section] if traits.header else "") for group in groups]
     return _with_overlap(document, chunks, spec.window, counter) if traits.overlap else chunks
 
 
-def _chunk(document: ExtractedDocument, group: Group, header: str) -> Chunk:
-    text, last = document.text, group[-1].end
+def _chunk(places: Places, group: Group, header: str) -> Chunk:
+    text, last = places.document.text, group[-1].end
     start = skip_space(text, group[0].start, last)
     end = trim_end(text, start, last)
-    place = document.blocks[group[0].block].locator
     return Chunk(
         content=text[start:end],
-        locator=place.model_copy(update={"from_": start, "to": end}),
+        locator=places.of(start, end),
+        confidence=places.confidence(start, end),
         section_path=group[0].section,
         header=header,
     )

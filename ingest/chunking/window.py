@@ -13,10 +13,10 @@ from typing import Final
 
 from ingest.chunking.base import Group, Unit
 from ingest.chunking.boundaries import parts_of
-from ingest.chunking.sentences import sentence_starts
 from ingest.chunking.words import word_start_near
 from ingest.extract.base import BlockKind, ExtractedDocument
 from ingest.extract.builder import CELL_SEPARATOR
+from search_config.sentences import sentence_starts
 
 # A cut may stand this far from the even place, as a share of a part's length; beyond it parts would be too unequal.
 CUT_TOLERANCE: Final = 0.5

@@ -42,6 +42,9 @@ class ExtractedDocument(BaseModel):
     media_type: str
     metadata: dict[str, Any] = Field(default_factory=dict, description="Front matter and the like; never content.")
     report: tuple[str, ...] = Field((), description="What a person should know of the extraction.")
+    doubts: tuple[tuple[str, str], ...] = Field(
+        (), description="Why a person must look at it first, a stable code and a sentence each; it is quarantined."
+    )
 
     @model_validator(mode="after")
     def _blocks_lie_in_order(self) -> ExtractedDocument:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, fields
 from typing import Final
 
-from ingest.extract.base import Block, BlockKind
+from ingest.extract.base import Block, BlockKind, ExtractedDocument
 from ingest.extract.canonical import canonicalise, without_typesetting
 from search_config.records import Locator
 
@@ -19,6 +20,27 @@ TITLE_CHARS_MAX: Final = 300
 # Kinds whose neighbours stand on successive lines when they belong to one list or table.
 _LINED: Final = frozenset({BlockKind.LIST_ITEM, BlockKind.TABLE_ROW})
 _SPACES: Final = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a block stands in the original, beside its characters: the fields of `Locator` of these names."""
+
+    page: int | None = None
+    slide: int | None = None
+    sheet: str | None = None
+    cells: str | None = None
+    start_s: float | None = None
+    end_s: float | None = None
+    attachment: str | None = None
+
+    def known(self) -> dict[str, int | float | str]:
+        """The fields that say something, by their names."""
+        return {name: value for name in _PLACE_FIELDS if (value := getattr(self, name)) is not None}
+
+
+_PLACE_FIELDS: Final = tuple(field.name for field in fields(Place))
+NOWHERE: Final = Place()
 
 
 class TextBuilder:
@@ -36,23 +58,42 @@ class TextBuilder:
         """The headings that are open here, outermost first."""
         return tuple(text for _, text in self._headings)
 
-    def heading(self, text: str, level: int) -> None:
-        """Add a heading of level 1 (outermost) and up; it closes those of its level and deeper."""
+    @property
+    def length(self) -> int:
+        """Characters so far."""
+        return self._length
+
+    def heading(self, text: str, level: int, *, place: Place = NOWHERE, confidence: float | None = None) -> None:
+        """Add a heading of level 1 (outermost; 0 for the title over all) and up; it closes its level and deeper."""
         line = " ".join(text.split())
         if not _visible(line):
             return
+        self.close_sections(level)
+        self._headings.append((level, shortened(_visible(line))))
+        self.add(BlockKind.HEADING, line, place=place, confidence=confidence)
+
+    def close_sections(self, level: int) -> None:
+        """End the sections of this level and deeper, where the next part has no heading of its own."""
         while self._headings and self._headings[-1][0] >= level:
             self._headings.pop()
-        self._headings.append((level, shortened(_visible(line))))
-        self.add(BlockKind.HEADING, line)
 
-    def add(self, kind: BlockKind, text: str, *, group: int = 0) -> None:
+    def add(
+        self,
+        kind: BlockKind,
+        text: str,
+        *,
+        group: int = 0,
+        place: Place = NOWHERE,
+        confidence: float | None = None,
+    ) -> None:
         """Add a block; blank ones are left out.
 
         Args:
             kind: what it is.
             text: its text; outer white space is dropped.
             group: the list or table that it belongs to: items of one group stand on successive lines.
+            place: where it stands in the original.
+            confidence: of the recognition of scanned text, 0 to 1.
         """
         visible = _visible(text) if kind is not BlockKind.CODE else without_typesetting(canonicalise(text)).strip("\n")
         if not visible.strip():
@@ -62,9 +103,39 @@ class TextBuilder:
             self._append(LINE_BREAK if lined else PARAGRAPH_BREAK)
         start = self._length
         self._append(visible)
-        locator = Locator.model_validate({"from": start, "to": self._length})
-        self._blocks.append(Block(kind=kind, locator=locator, section=self.section))
+        places = {} if place is NOWHERE else place.known()
+        locator = Locator.model_validate({"from": start, "to": self._length, **places})
+        self._blocks.append(Block(kind=kind, locator=locator, section=self.section, confidence=confidence))
         self._last = (kind, group)
+
+    def include(self, document: ExtractedDocument, *, attachment: str | None = None) -> None:
+        """Add all of another document below the sections that are open here; its text comes to stand as it is.
+
+        Args:
+            document: what was extracted of a part of this one.
+            attachment: the part's name, where it is an attachment.
+        """
+        if not document.blocks:
+            return
+        first, last = document.blocks[0].locator.from_, document.blocks[-1].locator.to
+        if self._last is not None:
+            self._append(PARAGRAPH_BREAK)
+        shift = self._length - first
+        self._append(document.text[first:last])
+        for block in document.blocks:
+            moved: dict[str, object] = {"from_": block.locator.from_ + shift, "to": block.locator.to + shift}
+            if attachment:
+                inner = block.locator.attachment
+                moved["attachment"] = f"{attachment} > {inner}" if inner else attachment
+            self._blocks.append(
+                block.model_copy(
+                    update={
+                        "locator": block.locator.model_copy(update=moved),
+                        "section": (*self.section, *block.section),
+                    }
+                )
+            )
+        self._last = (BlockKind.PARAGRAPH, 0)
 
     def _append(self, text: str) -> None:
         self._parts.append(text)
@@ -81,11 +152,17 @@ def row_text(cells: list[str], names: list[str]) -> str:
     Cells are only joined where there are no names, or another number of them (merged cells).
     """
     if len(names) != len(cells):
-        return CELL_SEPARATOR.join(cell for cell in cells if cell.strip())
+        return _unnamed([cell for cell in cells if cell.strip()])
     pairs = zip(names, cells, strict=True)
     return CELL_SEPARATOR.join(
         f"{name}{LABEL_SEPARATOR}{cell}" if name.strip() else cell for name, cell in pairs if cell.strip()
     )
+
+
+def _unnamed(cells: list[str]) -> str:
+    """Cells without names; a label that ends in a colon stands before its value as it is."""
+    parts = [cell + (" " if cell.rstrip().endswith(":") else CELL_SEPARATOR) for cell in cells[:-1]]
+    return "".join([*parts, *cells[-1:]])
 
 
 def shortened(title: str) -> str:

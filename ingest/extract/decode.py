@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from ingest.extract.visual import order_of
 from search_config.errors import BinaryDocument, DocumentError, UndecodableDocument
 
 # Longest first: the mark of UTF-32-LE begins with that of UTF-16-LE.
@@ -19,6 +20,7 @@ BYTE_ORDER_MARKS: Final = (
 )
 # windows-1255 holds all that ISO-8859-8 does but for a few marks, so it is tried first.
 HEBREW_CODE_PAGES: Final = ("windows-1255", "iso-8859-8")
+VISUAL_NAMES: Final = frozenset({"iso-8859-8", "iso_8859-8", "iso8859-8", "visual"})
 # Real Hebrew stands in words: this share of its letters has a Hebrew neighbour. Latin text in another code page
 # (e.g. "café") turns into single Hebrew letters inside Latin words.
 HEBREW_IN_WORDS_MIN: Final = 0.8
@@ -44,10 +46,15 @@ _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Text, and the encoding that it was read with."""
+    """Text, and the encoding that it was read with.
+
+    `visual` says that the text's Hebrew stands in visual order still: `visual.to_logical` turns its lines, once they
+    are free of mark-up.
+    """
 
     text: str
     encoding: str
+    visual: bool = False
 
 
 def decode(data: bytes, *, name: str, declared: str | None = None) -> Decoded:
@@ -73,8 +80,8 @@ def decode(data: bytes, *, name: str, declared: str | None = None) -> Decoded:
         broken_at = error.start
     for encoding in _candidates(declared):
         text = _fitting(data, encoding)
-        if text is not None and (_is_hebrew(text) or encoding == declared):
-            return _checked(text, encoding, name)
+        if text is not None and (_is_hebrew(text) or encoding == _plain(declared)):
+            return _checked(text, encoding, name, visual=_is_visual(text, declared))
     text = _fitting(data, "windows-1252")
     if text is not None and set(_ABOVE_ASCII.findall(text)) <= set(SHARED_PUNCTUATION):
         return _checked(text, "windows-1252", name)
@@ -85,8 +92,29 @@ def decode(data: bytes, *, name: str, declared: str | None = None) -> Decoded:
     )
 
 
+def report_of(decoded: Decoded) -> tuple[str, ...]:
+    """What a person should know of the decoding; nothing for UTF-8."""
+    order = ", in visual order" if decoded.visual else ""
+    return () if decoded.encoding == "utf-8" and not order else (f"Decoded as {decoded.encoding}{order}.",)
+
+
+def _plain(declared: str | None) -> str | None:
+    """The codec of a declared encoding: the suffix that names the order of ISO-8859-8 (RFC 1556) is no part of it."""
+    return None if declared is None else declared.lower().removesuffix("-i").removesuffix("-e")
+
+
+def _is_visual(text: str, declared: str | None) -> bool:
+    """Whether the Hebrew of a code page is in visual order: by its final letters; where none tells, as declared.
+
+    ISO-8859-8 by itself means visual order, `-i` and `-e` say that it is not (RFC 1556); windows-1255 is logical.
+    """
+    order = order_of(text)
+    return order if order is not None else (declared or "").lower() in VISUAL_NAMES
+
+
 def _candidates(declared: str | None) -> list[str]:
-    known = [] if declared is None or not _is_text_codec(declared) else [declared]
+    codec = _plain(declared)
+    known = [] if codec is None or not _is_text_codec(codec) else [codec]
     return known + [page for page in HEBREW_CODE_PAGES if page not in known]
 
 
@@ -143,12 +171,12 @@ def _control_share(text: str) -> float:
     return len(_CONTROL.findall(text)) / max(1, len(text))
 
 
-def _checked(text: str, encoding: str, name: str) -> Decoded:
+def _checked(text: str, encoding: str, name: str, *, visual: bool = False) -> Decoded:
     if "\0" in text:
         raise _binary("It holds NUL characters", name)
     if _control_share(text) > CONTROL_SHARE_MAX:
         raise _binary("It is full of control characters", name)
-    return Decoded(text, encoding)
+    return Decoded(text, encoding, visual)
 
 
 def _binary(why: str, name: str) -> DocumentError:

@@ -16,9 +16,10 @@ from lxml import etree
 from ingest.extract.base import ExtractedDocument
 from ingest.extract.builder import TextBuilder, one_line
 from ingest.extract.canonical import canonicalise
-from ingest.extract.decode import decode
+from ingest.extract.decode import decode, report_of
 from ingest.extract.detect import HTML
 from ingest.extract.html_walk import HtmlWalk
+from ingest.extract.visual import to_logical
 from search_config.errors import ExtractionFailed
 
 # HTML requires the charset within the first 1,024 bytes.
@@ -90,17 +91,17 @@ def extract_html(data: bytes, *, name: str) -> ExtractedDocument:
         BinaryDocument, UndecodableDocument
         ExtractionFailed: nested too deeply even when flattened.
     """
-    decoded = decode(data, name=name, declared=_declared_charset(data))
-    notes = [] if decoded.encoding == "utf-8" else [f"Decoded as {decoded.encoding}."]
+    decoded = decode(data, name=name, declared=declared_charset(data))
+    notes = list(report_of(decoded))
     root, flattened = _tree(decoded.text, name)
     if flattened:
         notes.append("Elements are nested too deeply; the page was read flat.")
     builder = TextBuilder()
-    walk = HtmlWalk(builder)
+    walk = HtmlWalk(builder, visual=decoded.visual)
     if root is not None:
         walk.read(root)
     text, blocks = builder.build()
-    title = _title(root) or walk.first_heading or PurePath(name).stem
+    title = (to_logical(_title(root)) if decoded.visual else _title(root)) or walk.first_heading or PurePath(name).stem
     return ExtractedDocument(
         text=text, title=title, blocks=blocks, media_type=HTML, metadata=_metadata(root), report=tuple(notes)
     )
@@ -117,12 +118,12 @@ def add_fragment(builder: TextBuilder, source: str, *, name: str) -> None:
         HtmlWalk(builder).read(root)
 
 
-def _declared_charset(data: bytes) -> str | None:
+def declared_charset(data: bytes) -> str | None:
+    """The charset that a page's own `<meta>` names, in lower case; None where it names none."""
     found = _CHARSET.search(data[:CHARSET_WITHIN_BYTES])
     if found is None:
         return None
-    # "-i" (logical order) is no codec of Python's, and decodes as the plain one.
-    return found[1].decode("ascii").lower().removesuffix("-i")
+    return found[1].decode("ascii").lower()
 
 
 def _tree(source: str, name: str) -> tuple[etree._Element | None, bool]:

@@ -10,6 +10,7 @@ from lxml import etree
 
 from ingest.extract.base import BlockKind
 from ingest.extract.builder import TextBuilder, one_line, row_text
+from ingest.extract.visual import to_logical
 
 _NOT_READ_NAMES: Final = (
     "head script style template noscript nav iframe object embed svg math canvas audio video select button"
@@ -50,10 +51,16 @@ class _List:
 
 
 class HtmlWalk:
-    """Feeds a builder with what a reader sees of a tree."""
+    """Feeds a builder with what a reader sees of a tree.
 
-    def __init__(self, builder: TextBuilder) -> None:
+    Args:
+        builder: takes the blocks.
+        visual: the text is in visual order; such pages were set line by line, so that line ends of the source stay.
+    """
+
+    def __init__(self, builder: TextBuilder, *, visual: bool = False) -> None:
         self.first_heading = ""
+        self._visual = visual
         self._builder = builder
         self._text: list[str] = []
         self._lists: list[_List] = []
@@ -86,7 +93,8 @@ class HtmlWalk:
 
     def _add_text(self, text: str | None) -> None:
         if text:
-            self._text.append(text if self._preformatted else _SOURCE_SPACE.sub(" ", text))
+            kept = self._preformatted or (self._visual and "\n" in text.strip())
+            self._text.append(text if kept else _SOURCE_SPACE.sub(" ", text))
 
     def _start(self, element: etree._Element) -> None:
         tag = element.tag
@@ -181,9 +189,12 @@ class HtmlWalk:
         self._builder.add(BlockKind.TABLE_ROW, row_text(cells, names), group=table.group)
 
     def _taken(self) -> str:
-        text = one_line("".join(self._text))
+        text = one_line(self._in_order("".join(self._text)))
         self._text.clear()
         return text
+
+    def _in_order(self, text: str) -> str:
+        return to_logical(text) if self._visual else text
 
     def _flush(self) -> None:
         """End the paragraph under way; inside a table's cell it goes on behind a blank."""
@@ -195,6 +206,7 @@ class HtmlWalk:
         self._text.clear()
         if not text.strip():
             return
+        text = self._in_order(text)
         if self._preformatted:
             self._builder.add(BlockKind.CODE, text)
         elif self._items:

@@ -15,10 +15,11 @@ from markdown_it.token import Token
 from ingest.extract.base import BlockKind, ExtractedDocument
 from ingest.extract.builder import TextBuilder, one_line, row_text
 from ingest.extract.canonical import canonicalise
-from ingest.extract.decode import decode
+from ingest.extract.decode import decode, report_of
 from ingest.extract.detect import MARKDOWN
 from ingest.extract.front_matter import read_front_matter
 from ingest.extract.html import add_fragment
+from ingest.extract.visual import to_logical
 from search_config.errors import ExtractionFailed
 
 # Lists and quotations inside each other; the parser recurses, and drops what is deeper.
@@ -36,7 +37,7 @@ def extract_markdown(data: bytes, *, name: str) -> ExtractedDocument:
         ExtractionFailed: nested too deeply.
     """
     decoded = decode(data, name=name)
-    source = canonicalise(decoded.text)
+    source = canonicalise(to_logical(decoded.text) if decoded.visual else decoded.text)
     front = read_front_matter(source)
     walk = _Walk(name)
     try:
@@ -48,14 +49,13 @@ def extract_markdown(data: bytes, *, name: str) -> ExtractedDocument:
     text, blocks = walk.builder.build()
     named = front.values.get("title")
     title = one_line(canonicalise(named)) if isinstance(named, str) else ""
-    notes = [] if decoded.encoding == "utf-8" else [f"Decoded as {decoded.encoding}."]
     return ExtractedDocument(
         text=text,
         title=title or walk.first_heading or PurePath(name).stem,
         blocks=blocks,
         media_type=MARKDOWN,
         metadata=front.values,
-        report=(*front.report, *notes),
+        report=(*front.report, *report_of(decoded)),
     )
 
 

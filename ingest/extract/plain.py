@@ -14,8 +14,9 @@ from typing import Final
 
 from ingest.extract.base import Block, BlockKind, ExtractedDocument
 from ingest.extract.canonical import canonicalise
-from ingest.extract.decode import decode
+from ingest.extract.decode import decode, report_of
 from ingest.extract.detect import PLAIN
+from ingest.extract.visual import to_logical
 from search_config.records import Locator
 
 # A heading fits on one line of print; a title may be longer, as titles of protocols and letters are.
@@ -26,6 +27,7 @@ WRAPPED_LINE_CHARS_MAX: Final = 200
 # In "19.3.24" the third number is a year of two digits; sections of sections are not counted that far.
 THIRD_NUMBER_MAX: Final = 19
 
+_LINE_ENDS: Final = re.compile("\r\n?")
 _LINE: Final = re.compile(r"[^\n]+")
 _NUMBERED: Final = re.compile(r"\s*(\d{1,2}(?:\.\d{1,2}){0,3})(\.?)\s+\S")
 _SENTENCE_END: Final = re.compile(r"[.!?:;,…׃][\"'”’)\]]*\s*$")
@@ -48,13 +50,14 @@ def extract_plain(data: bytes, *, name: str) -> ExtractedDocument:
         BinaryDocument, UndecodableDocument
     """
     decoded = decode(data, name=name)
-    text = canonicalise(decoded.text)
+    text = canonicalise(to_logical(_LINE_ENDS.sub("\n", decoded.text)) if decoded.visual else decoded.text)
     spans = _with_title(text, _real_headings(_spans(text)))
     first = spans[0] if spans else None
     titled = first is not None and first.level < 0
     title = text[first.start : first.end].strip() if first is not None and titled else PurePath(name).stem
-    note = () if decoded.encoding == "utf-8" else (f"Decoded as {decoded.encoding}.",)
-    return ExtractedDocument(text=text, title=title, blocks=_blocks(text, spans), media_type=PLAIN, report=note)
+    return ExtractedDocument(
+        text=text, title=title, blocks=_blocks(text, spans), media_type=PLAIN, report=report_of(decoded)
+    )
 
 
 def _spans(text: str) -> list[_Span]:

@@ -60,6 +60,11 @@ MODULES = (
         description="The Painless scripting language",
     ),
     Module(
+        name="mapper-extras",
+        classname="org.opensearch.index.mapper.MapperExtrasModulePlugin",
+        description="More field types, of which the sparse leg needs rank_features",
+    ),
+    Module(
         name="transport-netty4",
         classname="org.opensearch.transport.Netty4ModulePlugin",
         description="HTTP and transport over Netty",

@@ -20,6 +20,10 @@ INDICES: Final = {
     "chunks": "index/chunks.json",
     "documents": "index/documents.json",
     "keys": "index/keys.json",
+    "workers": "index/workers.json",
+    "queries": "index/queries.json",
+    "evidence": "index/evidence.json",
+    "glossary": "index/glossary.json",
 }
 QUERY_CLASSES: Final = ("hebrew", "english", "identifier")
 SEARCH_PIPELINES: Final = {

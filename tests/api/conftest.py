@@ -10,10 +10,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
+from api.inbox import Inbox
 from api.keys import KeyStore
 from api.services import Services
 from ingest.documents import RawDocument
 from ingest.pipeline import Ingestor
+from ingest.queue import Queue
 from ingest.registry import Registry
 from models.base import Embedder
 from query.profile import load_profile
@@ -51,11 +53,21 @@ class Service:
 
 
 @pytest.fixture(scope="module")
-def service(engine: Engine, settings: Settings, embedder: Embedder) -> Iterator[Service]:
+def service(
+    engine: Engine, settings: Settings, embedder: Embedder, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Service]:
     """One index for a module's tests, removed after them."""
-    own = settings.model_copy(update={"index_prefix": f"t{uuid.uuid4().hex[:10]}"})
+    # Tests send more requests than a key may in a minute; one of their own holds the limit.
+    own = settings.model_copy(
+        update={
+            "index_prefix": f"t{uuid.uuid4().hex[:10]}",
+            "rate_limit_per_minute": 0,
+            "data_dir": tmp_path_factory.mktemp("data"),
+        }
+    )
     info = install(engine, own, embedder.description)
     keys = KeyStore(engine, info.names)
+    ingestor = Ingestor(engine, info, embedder, own)
     services = Services(
         settings=own,
         engine=engine,
@@ -63,8 +75,8 @@ def service(engine: Engine, settings: Settings, embedder: Embedder) -> Iterator[
         context=SearchContext(engine, info, embedder, load_profile().checked_for(info), own),
         registry=Registry(engine, info, own),
         keys=keys,
+        inbox=Inbox(Queue(engine, info, own), ingestor),
     )
-    ingestor = Ingestor(engine, info, embedder, own)
     ids = []
     for tenant, name, text in ((OURS, "parking.md", PARKING), (THEIRS, "plan.md", SECRET)):
         raw = RawDocument(tenant=tenant, source=f"test:{name}", name=name, data=text.encode())

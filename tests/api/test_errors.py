@@ -36,7 +36,7 @@ def test_every_error_becomes_a_problem(service: Service, kind: type[MafteachErro
         raise kind("It failed at 10.0.0.7.", where="GET http://10.0.0.7:9200/x \ud800", remedy="Do this.")
 
     with TestClient(app, raise_server_exceptions=False) as client:
-        answer = client.get("/fails")
+        answer = client.get("/fails", headers=service.ours)
     body = assert_problem(answer, status_of(kind), kind.code)
     if answer.status_code >= 500:
         assert "10.0.0.7" not in answer.text
@@ -76,7 +76,7 @@ def test_an_unexpected_exception_tells_nothing(service: Service, caplog: pytest.
         raise ZeroDivisionError("the secret of tenant theirs")
 
     with TestClient(app, raise_server_exceptions=False) as client:
-        answer = client.get("/fails")
+        answer = client.get("/fails", headers=service.ours)
     assert_problem(answer, 500, "internal_error")
     assert "secret" not in answer.text
     assert answer.headers["x-content-type-options"] == "nosniff"

@@ -149,3 +149,30 @@ def test_doctor(cli: Cli) -> None:
     wrong = cli("doctor", "--json", MAFTEACH_PORT="0")
     assert wrong.returncode == 1
     assert "MAFTEACH_PORT" in wrong.stdout
+
+
+def test_failed_documents_are_listed_by_reason_and_retried(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "again"
+    (folder / "below").mkdir(parents=True)
+    (folder / "below" / "late.md").write_bytes(b"")
+    (folder / "good.md").write_text(PARKING, encoding="utf-8")
+    assert cli("ingest", "again", "--tenant", "again").returncode == 1
+    listed = json.loads(cli("documents", "list", "--tenant", "again", "--reason", "empty_document", "--json").stdout)
+    assert [row["name"] for row in listed] == ["late.md"]
+    below = json.loads(cli("documents", "list", "--tenant", "again", "--folder", "again/below", "--json").stdout)
+    assert below == listed
+    still = cli("documents", "retry", "--all-failed", "--tenant", "again", "--json")
+    assert (still.returncode, json.loads(still.stdout)[0]["state"]) == (1, "failed")
+    (folder / "below" / "late.md").write_text(f"{PARKING}\nמאוחר", encoding="utf-8")
+    queued = cli("documents", "retry", listed[0]["id"], "--no-wait", "--tenant", "again", "--json")
+    assert (queued.returncode, json.loads(queued.stdout)[0]["state"]) == (0, "queued")
+    worked = cli("worker", "--once")
+    assert worked.returncode == 0, worked.stderr
+    assert worked.stdout.startswith(f"ready\t{listed[0]['id']}")
+    summary = json.loads(cli("documents", "summary", "--tenant", "again", "--json").stdout)
+    assert summary["by_state"] == {"ready": 2}
+    assert summary["chunks_generated"] == summary["chunks_indexed"] > 0
+    assert [Path(one["folder"]).name for one in summary["folders"]] == ["again", "below"]
+    error_of(cli("documents", "retry", listed[0]["id"], "--tenant", "again", "--json"), 1, "state_conflict")
+    error_of(cli("documents", "release", listed[0]["id"], "--tenant", "again", "--json"), 1, "state_conflict")
+    error_of(cli("documents", "retry", "--tenant", "again", "--json"), 2, "invalid_request")

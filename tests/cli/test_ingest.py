@@ -112,3 +112,33 @@ def test_slips_are_told_before_anything_is_done(cli: Cli) -> None:
     error_of(cli("ingest", "--tenant", "demo", "--json"), 2, "invalid_request")
     gone = cli("ingest", ".", "--tenant", "demo", "--json", MAFTEACH_OPENSEARCH_URL="http://127.0.0.1:9")
     error_of(gone, 3, "engine_unreachable")
+
+
+def test_several_processes_do_each_file_once_and_the_same(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(40):
+        (folder / f"{number}.md").write_text(f"{PARKING}\nגיליון {number}", encoding="utf-8")
+    (folder / "empty.md").write_bytes(b"")
+    done = cli("ingest", "many", "--tenant", "shared", "--workers", "3", "--json")
+    assert done.returncode == 1, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["ready"], [one["code"] for one in report["failed"]]) == (40, ["empty_document"])
+    assert len(report["processes"]) == 3
+    assert sum(report["processes"].values()) == 41
+    again = json.loads(cli("ingest", "many", "--tenant", "shared", "--json").stdout)
+    assert (again["unchanged"], again["ready"], again["chunks"]) == (40, 0, 0)
+
+
+def test_a_worker_that_is_told_to_stop_ends_in_order(cli: Cli, installed: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "empty.md").write_bytes(b"")
+    assert cli("ingest", "empty.md", "--tenant", "stopping").returncode == 1
+    assert cli("documents", "retry", "--all-failed", "--no-wait", "--tenant", "stopping").returncode == 0
+    process = subprocess.Popen(
+        [COMMAND, "worker"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path, env=installed
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith(b"failed\t")
+    process.terminate()
+    _, said = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 0, said.decode()

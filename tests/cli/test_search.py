@@ -140,3 +140,39 @@ def test_output_that_can_not_show_hebrew(cli: Cli) -> None:
     machines = cli(*arguments, "--json", encoding="ascii", PYTHONIOENCODING="ascii")
     assert machines.returncode == 0
     assert json.loads(machines.stdout)["query"] == "אישור חניה"
+
+
+def test_the_layers_and_their_filters_are_shown(cli: Cli) -> None:
+    done = cli("search", "כמה נהלים יש?", "--tenant", "demo", "--explain")
+    assert done.returncode == 0, done.stderr
+    assert "Filters of the question" in done.stdout
+    assert "type=procedure" in done.stdout
+    assert "route " in done.stdout
+    result = json.loads(cli("search", "כמה נהלים יש?", "--tenant", "demo", "--no-derived", "--json").stdout)
+    assert result["derived"]["type"] == []
+    paged = json.loads(
+        cli(
+            "search",
+            "אישור חניה",
+            "--tenant",
+            "demo",
+            "--route",
+            "semantic",
+            "--from",
+            "1",
+            "--facet",
+            "type",
+            "--json",
+        ).stdout
+    )
+    assert [hit["rank"] for hit in paged["hits"]][:1] in ([], [2])
+    assert [facet["field"] for facet in paged["facets"]] == ["type"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--route", "x"), ("--as-of", "31.2.2024"), ("--facet", "colour"), ("--filter", "amount_min=x"), ("--from", "-1")],
+)
+def test_a_wrong_value_is_named_by_its_option(cli: Cli, arguments: tuple[str, str]) -> None:
+    error = error_of(cli("search", "חניה", "--tenant", "demo", "--json", *arguments), 2, "invalid_request")
+    assert arguments[0] in (error["where"] or "") + (error["what"] or "")

@@ -5,17 +5,21 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator
 from itertools import count
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 import pytest
 
+from ingest.pipeline import Ingestor
 from models.base import ModelDescription
 from query.profile import Profile
 from query.search import SearchContext
 from search_config.client import Engine
-from search_config.install import IndexInfo, create_chunks_index, install, uninstall
+from search_config.install import IndexInfo, attach, create_chunks_index, install, uninstall
+from search_config.names import Names
 from search_config.settings import Settings
 from tests.engine.rows import DIM, PROFILE, Row, WordEmbedder, write
+from tests.engine.workers import LEASE_S, TARGET, WORDS, Start
 
 
 class MakeContext(Protocol):
@@ -76,3 +80,39 @@ def make_context(engine: Engine, settings: Settings) -> Iterator[MakeContext]:
 
     yield make
     installations.remove()
+
+
+@pytest.fixture(scope="module")
+def work_index(engine: Engine, settings: Settings) -> Iterator[IndexInfo]:
+    """Templates, pipelines and indices of a module's own, for tests of ingest; emptied for every test."""
+    own = settings.model_copy(update={"index_prefix": f"t{uuid.uuid4().hex[:10]}"})
+    yield install(engine, own, WORDS)
+    uninstall(engine, Names(prefix=own.index_prefix))
+
+
+@pytest.fixture
+def work_settings(engine: Engine, settings: Settings, work_index: IndexInfo, tmp_path: Path) -> Settings:
+    """Settings over those indices, empty, and an empty spool."""
+    made = settings.model_copy(
+        update={
+            "index_prefix": work_index.names.prefix,
+            "chunk_target": TARGET,
+            "lease_s": LEASE_S,
+            "spool_dir": tmp_path / "spool",
+        }
+    )
+    engine.request("DELETE", f"/{work_index.index},{work_index.names.documents}")
+    create_chunks_index(engine, made, WORDS, version=1, live=True)
+    engine.request("PUT", f"/{work_index.names.documents}")
+    return made
+
+
+@pytest.fixture
+def start(engine: Engine, work_settings: Settings) -> Start:
+    """`start()` gives one more worker over the same index."""
+
+    def make(embedder: WordEmbedder | None = None, **more: Any) -> Ingestor:
+        words = embedder or WordEmbedder(WORDS)
+        return Ingestor(engine, attach(engine, work_settings, words.description), words, work_settings, **more)
+
+    return make

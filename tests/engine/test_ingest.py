@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from ingest.documents import RawDocument
-from ingest.pipeline import SLICE_TEXTS, Ingestor
+from ingest.encoding import SLICE_TEXTS
+from ingest.pipeline import Ingestor
 from ingest.worker import ProgressEvent, ingest_documents, ingest_paths
 from models.base import ModelDescription, Vectors
 from search_config.client import Engine
@@ -34,6 +35,8 @@ from tests.engine.rows import WordEmbedder
 WIDE = ModelDescription(name="words", revision="1", dim=16, window=100_000, licence="MIT")
 # A paragraph of these tests is a chunk of its own.
 TARGET = 512
+# A worker that lost its engine lives on in this process: the next one must see that it is silent.
+LEASE_S = 0.5
 # One term of more than 32,766 bytes is refused by the engine, whatever the analyzer.
 IMMENSE = "א" * 17_000
 
@@ -53,7 +56,9 @@ def make_ingestor(engine: Engine, settings: Settings, installed: IndexInfo) -> M
     """`make_ingestor()` gives an ingestor over empty indices; a test makes one."""
 
     def make(embedder: WordEmbedder | None = None, **overrides: object) -> tuple[Ingestor, IndexInfo]:
-        own = settings.model_copy(update={"index_prefix": installed.names.prefix, "chunk_target": TARGET, **overrides})
+        own = settings.model_copy(
+            update={"index_prefix": installed.names.prefix, "chunk_target": TARGET, "lease_s": LEASE_S, **overrides}
+        )
         words = embedder or WordEmbedder(WIDE)
         engine.request("DELETE", f"/{installed.index},{installed.names.documents}")
         create_chunks_index(engine, own, words.description, version=1, live=True)
@@ -104,7 +109,7 @@ def test_a_folder_with_bad_files_among_good_ones(engine: Engine, make_ingestor: 
         "empty.txt": "empty_document",
         "big.txt": "document_too_large",
         "garbage.txt": "undecodable_document",
-        "scan.pdf": "unsupported_format",
+        "scan.pdf": "extraction_failed",
         "image.txt": "binary_document",
         "pipe": "unreadable_document",
     }
@@ -208,7 +213,9 @@ def test_an_engine_that_goes_away_leaves_nothing_that_looks_ready(
     batch = [raw(paragraphs(5, "חדש"), "old"), raw(paragraphs(5, "אחר"), "new")]
     proxy = BreakingProxy(engine.url, breaks_at=breaks_at)
     breaking = Engine(proxy.url, timeout_s=5)
-    own = settings.model_copy(update={"index_prefix": info.names.prefix, "chunk_target": TARGET, "bulk_max_items": 2})
+    own = settings.model_copy(
+        update={"index_prefix": info.names.prefix, "chunk_target": TARGET, "bulk_max_items": 2, "lease_s": LEASE_S}
+    )
     cut = Ingestor(breaking, info, WordEmbedder(WIDE), own)
     with pytest.raises(EngineUnreachable):
         cut.ingest(batch)
@@ -235,7 +242,9 @@ def test_an_interrupted_new_version_is_taken_back_when_the_old_file_returns(
     whole.ingest([raw("גרסה ראשונה")])
     proxy = BreakingProxy(engine.url, breaks_at=7)
     breaking = Engine(proxy.url, timeout_s=5)
-    own = settings.model_copy(update={"index_prefix": info.names.prefix, "chunk_target": TARGET, "bulk_max_items": 1})
+    own = settings.model_copy(
+        update={"index_prefix": info.names.prefix, "chunk_target": TARGET, "bulk_max_items": 1, "lease_s": LEASE_S}
+    )
     with pytest.raises(EngineUnreachable):
         Ingestor(breaking, info, WordEmbedder(WIDE), own).ingest([raw(paragraphs(5, "חדש"))])
     breaking.close()

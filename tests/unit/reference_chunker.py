@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ingest.chunking.sentences import sentence_starts
 from ingest.extract.base import BlockKind, ExtractedDocument
+from search_config.sentences import sentence_starts
 
 Span = tuple[int, int]
 

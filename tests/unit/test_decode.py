@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from ingest.extract.canonical import canonicalise, offset_in_canonical
 from ingest.extract.decode import decode
+from ingest.extract.html import extract_html
+from ingest.extract.plain import extract_plain
 from search_config.errors import BinaryDocument, DocumentError, UndecodableDocument
 
 HEBREW = 'העירייה תשלם לקבלן 12,500 ש"ח בתוך שלושים יום – לא יאוחר מכך. Acme Ltd.'
@@ -67,6 +69,60 @@ def test_random_bytes_are_refused(seed: int) -> None:
     data = random.Random(seed).randbytes(4_000)
     with pytest.raises((BinaryDocument, UndecodableDocument)):
         decode(data, name="a.txt")
+
+
+# As an old program stored them: each line as it is seen, from its left end.
+VISUAL = (
+    ".(51-234567-8 .פ.ח) .Acme Ltd םע 2023 ראורבפב 10 םויב םתחנ",
+    '.[חפסנ האר] 3.2 ףיעס יפל (מ"עמ ללוכ) ח"ש 12,500 ךסב',
+    ".E-4031 (version 2) ריחממ 17% רועיש םלשל שי",
+    "no Hebrew here (at all).",
+)
+LOGICAL = (
+    "נחתם ביום 10 בפברואר 2023 עם Acme Ltd. (ח.פ. 51-234567-8).",
+    'בסך 12,500 ש"ח (כולל מע"מ) לפי סעיף 3.2 [ראה נספח].',
+    "יש לשלם שיעור 17% ממחיר E-4031 (version 2).",
+    "no Hebrew here (at all).",
+)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["iso-8859-8", "windows-1255"])
+def test_visual_order_is_told_by_final_letters_and_turned(encoding: str, line_end: str) -> None:
+    document = extract_plain(line_end.join(VISUAL).encode(encoding), name="a.txt")
+    assert document.text == "\n".join(LOGICAL)
+    assert document.report == ("Decoded as windows-1255, in visual order.",)
+
+
+@pytest.mark.parametrize("charset", ["iso-8859-8", "iso-8859-8-i", "windows-1255"])
+def test_a_logical_page_stays_whatever_it_is_labelled(charset: str) -> None:
+    page = f"<html><meta charset={charset}><p>{LOGICAL[0]}<br>{LOGICAL[1]}".encode("iso-8859-8")
+    assert extract_html(page, name="a.html").text == "\n".join(LOGICAL[:2])
+
+
+def test_a_visual_page_is_turned_line_by_line() -> None:
+    page = (
+        f"<html><meta charset=iso-8859-8><title>יתנש חוד</title><h1>םוכיס</h1><p>{VISUAL[0]}<br>{VISUAL[1]}"
+        "<table><tr><th>ריחמ<th>טירפ<tr><td>5<td>ץע</table>"
+    ).encode("iso-8859-8")
+    document = extract_html(page, name="a.html")
+    assert document.text == "\n\n".join(("סיכום", "\n".join(LOGICAL[:2]), "מחיר: 5 | פריט: עץ"))
+    assert document.title == "דוח שנתי"
+
+
+def test_where_no_final_letter_tells_the_label_does() -> None:
+    text = "תוריפ תונק".encode("iso-8859-8")
+    assert decode(text, name="a", declared="iso-8859-8").visual
+    assert not decode(text, name="a", declared="iso-8859-8-i").visual
+    assert not decode(text, name="a").visual
+
+
+def test_presentation_forms_are_folded() -> None:
+    text = "\ufb20\ufb21\ufb22\ufb23\ufb24\ufb25\ufb26\ufb27\ufb28 \ufb4f \ufb2a\ufb35 \ufb1d"
+    folded = canonicalise(text)
+    assert folded.startswith("עאדהכלםרת אל ")
+    assert not any("\ufb1d" <= char <= "\ufb4f" for char in folded)
+    assert canonicalise(folded) == folded
 
 
 @pytest.mark.parametrize("data", [b"abc\0def\0\0ghi", b"\x01\x02\x03\x04 text", HEBREW.encode("utf-16-le") + b"\0"])

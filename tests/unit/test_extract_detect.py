@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.extract.detect import HTML, MARKDOWN, PLAIN, media_type_of
+from ingest.extract.detect import media_type_of
+from ingest.extract.kinds import CSV, EML, HTML, MARKDOWN, PDF, PLAIN, SRT, TSV, VTT
 from ingest.extract.registry import extract
-from search_config.errors import BinaryDocument, DocumentTooLarge, EmptyDocument, UnsupportedFormat
+from search_config.errors import (
+    BinaryDocument,
+    DocumentTooLarge,
+    EmptyDocument,
+    EncryptedDocument,
+    ExtractionFailed,
+    UnsupportedFormat,
+)
 
 LIMIT = 1_000_000
 
@@ -28,14 +36,25 @@ def test_media_type(data: bytes, name: str, expected: str) -> None:
     assert media_type_of(data, name) == expected
 
 
+def stream(name: str) -> bytes:
+    """The start of an old Office container, with the name of one of its streams as its directory holds it."""
+    return b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500) + name.encode("utf-16-le")
+
+
 @pytest.mark.parametrize(
     ("data", "error", "says"),
     [
-        (b"%PDF-1.7\n...", UnsupportedFormat, "PDF comes with a later version"),
-        (b"PK\x03\x04....word/document.xml", UnsupportedFormat, "DOCX comes"),
+        (b"%PDF-1.7\n...", ExtractionFailed, "cut off or damaged"),
+        (b"PK\x03\x04....word/document.xml", ExtractionFailed, "cut off or damaged"),
         (b"PK\x03\x04....data.bin", BinaryDocument, "ZIP archive"),
         (b"\x89PNG\r\n\x1a\n....", BinaryDocument, "PNG image"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", BinaryDocument, "old Microsoft Office"),
+        (stream("nothing known"), UnsupportedFormat, "old Microsoft Office"),
+        (stream("WordDocument"), UnsupportedFormat, r"Save it as \.docx"),
+        (stream("Workbook"), UnsupportedFormat, r"Save it as \.xlsx"),
+        (stream("PowerPoint Document"), UnsupportedFormat, r"Save it as \.pptx"),
+        (stream("__substg1.0_0037001F"), UnsupportedFormat, r"Save it as \.eml"),
+        (stream("EncryptedPackage"), EncryptedDocument, "password"),
+        (b"{\\rtf1\\ansi text}", UnsupportedFormat, "RTF"),
     ],
 )
 def test_other_formats_are_named(data: bytes, error: type[Exception], says: str) -> None:
@@ -44,8 +63,43 @@ def test_other_formats_are_named(data: bytes, error: type[Exception], says: str)
 
 
 def test_an_unknown_ending_is_refused() -> None:
-    with pytest.raises(UnsupportedFormat, match=r"\.csv"):
-        media_type_of(b"a,b", "a.csv")
+    with pytest.raises(UnsupportedFormat, match=r"\.xyz"):
+        media_type_of(b"a,b", "a.xyz")
+
+
+MAIL = b"Received: from x\r\nFrom: a@b.c\r\nTo: d@e.f\r\nSubject: hello\r\n\r\nbody"
+MEMO = b"To: all staff\nFrom: the office\nSubject: holidays\n\nThe office is closed."
+TABLE = b"name,city,sum\nDana,Haifa,5\nYossi,Lod,7\nRuth,Eilat,9\n"
+PROSE = b"Bread, milk, eggs\nTea, sugar, salt\nRice, oil, soap\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "expected"),
+    [
+        (b"WEBVTT\n\n00:01.000 --> 00:02.000\nhi", "a.txt", VTT),
+        (b"\xef\xbb\xbf1\r\n00:00:01,000 --> 00:00:02,000\r\nhi", "a.txt", SRT),
+        (MAIL, "a.txt", EML),
+        (b"From x Thu Feb 15 10:30:00 2024\n" + MAIL, "a.txt", EML),
+        (b"X-Long: " + b"a" * 70 + b"\n" + b"Received: by b\n" * 500 + MAIL, "a.txt", EML),
+        (MEMO, "memo.txt", PLAIN),
+        (MEMO, "memo.eml", EML),
+        (TABLE, "a.txt", CSV),
+        (TABLE.replace(b",", b"\t"), "a.txt", TSV),
+        (PROSE, "a.txt", PLAIN),
+        (PROSE, "a.csv", CSV),
+        (b"just words", "contract.docx", PLAIN),
+        (b"just words", "scan.pdf", PLAIN),
+        (b"%PDF-1.4 is how such a file begins.", "a.txt", PDF),
+        (b"A file that begins with %PDF-1.4 is one.", "a.txt", PLAIN),
+    ],
+)
+def test_content_tells_and_the_name_only_between_texts(data: bytes, name: str, expected: str) -> None:
+    assert media_type_of(data, name) == expected
+
+
+def test_a_name_that_promises_another_format_is_reported() -> None:
+    report = extract(b"just words", name="contract.docx", max_bytes=LIMIT).report
+    assert report == ("Its name ends in .docx, but it was read as what it is: text/plain.",)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.chunking.sentences import sentence_starts
+from search_config.sentences import sentence_starts
 
 
 def sentences(text: str) -> list[str]:

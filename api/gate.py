@@ -1,0 +1,62 @@
+"""The gate: no request reaches a route without a valid credential, unless the route's path is named open.
+
+It stands before routing and before the body is read: a new route is closed until somebody opens it, and who has no
+credential can't make the service read megabytes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.routing import Match
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.auth import Authenticator
+from api.caller import Caller
+from api.errors import answer_of, noted
+from api.jwt import refused
+from api.rate import RateLimit
+from search_config.errors import MafteachError
+
+# Paths that anyone may ask; they tell nothing of any tenant. /metrics checks for itself (`api.routes.metrics`).
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json", "/metrics"})
+
+
+class Gate:
+    """Puts the caller of a request into its state, or answers 401, 429 or 503."""
+
+    def __init__(self, app: ASGIApp, *, routes: FastAPI, authenticator: Authenticator, rate: RateLimit) -> None:
+        self._app = app
+        self._routes = routes
+        self._authenticator = authenticator
+        self._rate = rate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it."""
+        if scope["type"] == "lifespan" or scope.get("path") in OPEN_PATHS or not self._leads_somewhere(scope):
+            await self._app(scope, receive, send)
+            return
+        try:
+            # Keys are looked up in the engine; the loop goes on meanwhile.
+            caller = await run_in_threadpool(self._admitted, Headers(scope=scope).getlist("authorization"))
+        except MafteachError as error:
+            noted(scope, error.code)
+            await answer_of(error)(scope, receive, send)
+            return
+        scope.setdefault("state", {})["caller"] = caller
+        await self._app(scope, receive, send)
+
+    def _admitted(self, headers: list[str]) -> Caller:
+        if len(headers) > 1:
+            # Whoever stands before this service may have looked at another one of them.
+            raise refused()
+        caller = self._authenticator.authenticate(headers[0] if headers else None)
+        self._rate.count(caller)
+        return caller
+
+    def _leads_somewhere(self, scope: Scope) -> bool:
+        """Whether a route takes this request; where none does, 404 or 405 tells nothing that /docs does not."""
+        return any(route.matches(scope)[0] is Match.FULL for route in self._routes.router.routes)
