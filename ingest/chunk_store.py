@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingest.bulk import BulkRow, to_json, write
+from models.base import Terms
 from search_config import fields
 from search_config.client import BulkItem, Engine, disk_full
 from search_config.errors import EngineRejected
@@ -22,17 +23,21 @@ Json = dict[str, Any]
 
 # A float32 value of a unit vector is exact to about 6e-8 at its largest; more digits would only make rows longer.
 VECTOR_DECIMALS: Final = 8
+# The engine keeps nine significant bits of a term's weight.
+TERM_DECIMALS: Final = 4
 # Rows of one page of ids; the engine gives at most 10,000 at once.
 PAGE_ROWS: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """A chunk as it is written: its record, its vector of shape `(dim,)`, its token code where the model writes one."""
+    """A chunk as it is written: its record, its vector of shape `(dim,)`, its token code and its sparse terms where the
+    model gives them."""
 
     record: ChunkRecord
     vector: NDArray[np.float32]
     code: bytes | None = None
+    terms: Terms | None = None
 
 
 class ChunkStore:
@@ -163,4 +168,8 @@ def _json(row: ChunkRow) -> str:
     columns[fields.EMBEDDING] = np.round(row.vector.astype(np.float64), VECTOR_DECIMALS).tolist()
     if row.code is not None:
         columns[fields.TOKEN_CODES] = base64.b64encode(row.code).decode("ascii")
+    if row.terms:
+        rounded = {term: round(weight, TERM_DECIMALS) for term, weight in row.terms.items()}
+        # The engine refuses a weight of 0.
+        columns[fields.SPARSE] = {term: weight for term, weight in rounded.items() if weight > 0}
     return to_json(columns)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ingest.extraction import plain_extract
 from ingest.pipeline import Ingestor
+from ingest.reading import DocumentReader
 from models.base import Embedder
-from models.factory import load_embedder
+from models.factory import load_embedder, load_language_model
 from search_config.client import Engine
 from search_config.connection import EngineAccess
 from search_config.install import IndexInfo, attach
@@ -16,12 +16,14 @@ from search_config.settings import Settings
 
 
 def make_ingestor(engine: Engine, info: IndexInfo, embedder: Embedder, settings: Settings) -> Ingestor:
-    """An ingestor that reads every format as the settings say.
+    """An ingestor that reads every format as the settings say, in a process of its own. Close it after use.
 
     Raises:
         IndexMismatch
     """
-    return Ingestor(engine, info, embedder, settings, extract=plain_extract(settings.max_file_bytes))
+    model = load_language_model(settings) if settings.fields_model else None
+    reader = DocumentReader(engine, info, settings, model=model)
+    return Ingestor(engine, info, embedder, settings, extract=reader)
 
 
 @contextmanager
@@ -38,6 +40,10 @@ def opened_ingestor(settings: Settings, url: str) -> Iterator[Ingestor]:
     engine = Engine(url, timeout_s=settings.request_timeout_s, access=EngineAccess.of(settings))
     try:
         embedder = load_embedder(settings)
-        yield make_ingestor(engine, attach(engine, settings, embedder.description), embedder, settings)
+        ingestor = make_ingestor(engine, attach(engine, settings, embedder.description), embedder, settings)
+        try:
+            yield ingestor
+        finally:
+            ingestor.close()
     finally:
         engine.close()

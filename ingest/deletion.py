@@ -6,6 +6,7 @@ from typing import Final
 
 from ingest import rows
 from ingest.chunk_store import ChunkStore
+from ingest.fields.resolve import Superseding
 from ingest.lease import Watch, Worker
 from ingest.ledger import Change, Ledger, Mark
 from ingest.spool import Spool
@@ -20,12 +21,21 @@ MARK_ATTEMPTS: Final = 20
 class Deleter:
     """Deletes documents, and finishes deletions that were interrupted."""
 
-    def __init__(self, ledger: Ledger, store: ChunkStore, spool: Spool, worker: Worker, watch: Watch) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        store: ChunkStore,
+        spool: Spool,
+        worker: Worker,
+        watch: Watch,
+        superseding: Superseding,
+    ) -> None:
         self._ledger = ledger
         self._store = store
         self._spool = spool
         self._worker = worker
         self._watch = watch
+        self._superseding = superseding
 
     def delete(self, tenant: str, document_id: str) -> None:
         """Delete a document. Whoever works on it loses it; a reader sees all of it, or nothing.
@@ -41,6 +51,8 @@ class Deleter:
 
     def finish(self, tenant: str, document_id: str, mark: Mark) -> None:
         """Delete all that a document has; its row, if it is still the one of `mark`, last."""
+        # What it replaced is in force again.
+        self._superseding.clear(tenant, document_id)
         self._store.refresh()
         self._store.delete_document(tenant, document_id)
         self._spool.drop(document_id)

@@ -1,16 +1,17 @@
-"""Texts through the model: vectors and token codes for all chunks of several documents together."""
+"""Texts through the model: vectors, token codes and sparse terms for all chunks of several documents together."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from ingest.chunking import embedded_text
 from ingest.work import MS, Work, share
-from models.base import Embedder, Vectors, token_coder
+from models.base import Embedder, Terms, Vectors, sparse_encoder, token_coder
 from models.vectors import checked
 from search_config.errors import InvalidVector
 from search_config.install import IndexInfo
@@ -28,6 +29,21 @@ def unwatched(_: int) -> None:
     return
 
 
+@dataclass(frozen=True, slots=True)
+class _Encoded:
+    """Vectors `(n, dim)`; codes and terms of the same texts, None where the model gives none."""
+
+    vectors: Vectors
+    codes: Sequence[bytes | None]
+    terms: Sequence[Terms | None]
+
+    def part(self, own: slice) -> _Encoded:
+        return _Encoded(self.vectors[own], self.codes[own], self.terms[own])
+
+    def give(self, work: Work) -> None:
+        work.vectors, work.codes, work.terms = self.vectors, self.codes, self.terms
+
+
 class Encoder:
     """The model, as the pipeline uses it."""
 
@@ -36,7 +52,7 @@ class Encoder:
         self._info = info
 
     def embed(self, works: list[Work], on_embedded: OnEmbedded) -> None:
-        """Fill the works' vectors and codes. A text that the model cannot take fails its document alone.
+        """Fill the works' vectors, codes and terms. A text that the model cannot take fails its document alone.
 
         Raises:
             ModelUnavailable
@@ -44,44 +60,45 @@ class Encoder:
         started = time.perf_counter()
         texts = {work.id: [embedded_text(chunk, work.document) for chunk in work.chunks] for work in works}
         try:
-            vectors, codes = self._encoded([text for work in works for text in texts[work.id]], on_embedded)
+            encoded = self._encoded([text for work in works for text in texts[work.id]], on_embedded)
             ends = np.cumsum([len(work.chunks) for work in works])
             for work, end in zip(works, ends, strict=True):
-                own = slice(end - len(work.chunks), end)
-                work.vectors, work.codes = vectors[own], codes[own]
+                encoded.part(slice(end - len(work.chunks), end)).give(work)
         except InvalidVector:
             for work in works:
                 try:
-                    work.vectors, work.codes = self._encoded(texts[work.id], unwatched)
+                    self._encoded(texts[work.id], unwatched).give(work)
                 except InvalidVector as error:
                     work.error = error
         share(works, "embed_ms", (time.perf_counter() - started) * MS)
 
-    def _encoded(self, texts: list[str], on_embedded: OnEmbedded) -> tuple[Vectors, list[bytes | None]]:
-        """Checked vectors `(n, dim)` of texts and their token codes, in their order; the longest are embedded first.
-
-        Codes are None where the embedder writes none.
-        """
+    def _encoded(self, texts: list[str], on_embedded: OnEmbedded) -> _Encoded:
+        """What the model makes of texts, in their order, vectors checked; the longest are embedded first."""
         vectors = np.zeros((len(texts), self._info.model.dim), dtype=np.float32)
         codes: list[bytes | None] = [None] * len(texts)
+        terms: list[Terms | None] = [None] * len(texts)
         order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
         for start in range(0, len(order), SLICE_TEXTS):
             part = order[start : start + SLICE_TEXTS]
-            made, coded = self._made([texts[i] for i in part])
-            if len(made) != len(part) or len(coded) != len(part):
+            made = self._made([texts[i] for i in part])
+            if not len(made.vectors) == len(made.codes) == len(made.terms) == len(part):
                 raise InvalidVector(
-                    f"The model gave {len(made)} vectors for {len(part)} texts.", where=self._info.index
+                    f"The model gave {len(made.vectors)} vectors for {len(part)} texts.", where=self._info.index
                 )
-            vectors[part] = checked(made, dim=self._info.model.dim, where=self._info.index)
-            for place, code in zip(part, coded, strict=True):
-                codes[place] = code
+            vectors[part] = checked(made.vectors, dim=self._info.model.dim, where=self._info.index)
+            for place, code, own in zip(part, made.codes, made.terms, strict=True):
+                codes[place], terms[place] = code, own
             on_embedded(len(part))
-        return vectors, codes
+        return _Encoded(vectors, codes, terms)
 
-    def _made(self, texts: list[str]) -> tuple[Vectors, Sequence[bytes | None]]:
-        """One pass of the model."""
-        coder = token_coder(self._embedder)
+    def _made(self, texts: list[str]) -> _Encoded:
+        """One pass of the model; another one for terms that this pass does not give."""
+        coder, sparse = token_coder(self._embedder), sparse_encoder(self._embedder)
+        none = [None] * len(texts)
         if coder is None:
-            return self._embedder.embed_passages(texts), [None] * len(texts)
+            vectors: Vectors = self._embedder.embed_passages(texts)
+            return _Encoded(vectors, none, none if sparse is None else sparse.passage_terms(texts))
         made = coder.encode_passages(texts)
-        return made.vectors, made.codes
+        if sparse is None:
+            return _Encoded(made.vectors, made.codes, none)
+        return _Encoded(made.vectors, made.codes, made.terms or sparse.passage_terms(texts))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from ingest.documents import RawDocument
 from ingest.extract.base import ExtractedDocument
@@ -12,6 +11,7 @@ from ingest.extract.registry import extract
 from ingest.metadata import TypedMetadata, typed
 from search_config.document_fields import DocumentFields, FilterFields
 from search_config.errors import DoubtfulDocument
+from search_config.records import IngestRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,14 @@ class Extraction:
     issues: tuple[Issue, ...] = ()
 
 
-Extract = Callable[[RawDocument, Mapping[str, Any] | None], Extraction]
-"""Takes a document and the fields that a person corrected at its release; raises `DocumentError`."""
+Extract = Callable[[RawDocument, IngestRequest], Extraction]
+"""Takes a document and what was asked for it, corrected fields among it; raises `DocumentError`."""
 
 
 def plain_extract(max_bytes: int) -> Extract:
     """Text and front matter, in this process."""
 
-    def run(raw: RawDocument, _corrections: Mapping[str, Any] | None) -> Extraction:
+    def run(raw: RawDocument, _request: IngestRequest) -> Extraction:
         document = extract(raw.data, name=raw.name, max_bytes=max_bytes, media_type=raw.media_type)
         return Extraction(document, typed(document.metadata), issues=doubts_of(document))
 

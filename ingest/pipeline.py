@@ -26,10 +26,12 @@ from ingest.encoding import Encoder, OnEmbedded, unwatched
 from ingest.extract.builder import one_line, shortened
 from ingest.extract.registry import EXTRACTORS_VERSION
 from ingest.extraction import Extract, doubt, plain_extract
+from ingest.fields.resolve import Superseding
 from ingest.lease import Watch, Worker
 from ingest.ledger import Ledger
 from ingest.publishing import Publisher
 from ingest.queue import Queue
+from ingest.reading import DocumentReader
 from ingest.registry import Registry
 from ingest.spool import Spool
 from ingest.work import Work, by_tenant, rounds, same_wishes, stamp_of, timed
@@ -70,7 +72,7 @@ class Ingestor:
         """Attach.
 
         Args:
-            extract: reads files; None reads text, Markdown and HTML in this process.
+            extract: reads files, the ingestor closes it; None reads them in this process and without fields.
 
         Raises:
             IndexMismatch: the embedder is not the one that the index was made for.
@@ -98,9 +100,15 @@ class Ingestor:
         self._store = ChunkStore(engine, info, settings)
         self._encoder = Encoder(embedder, info)
         self._claims = Claims(ledger, self.worker, watch, max_attempts=settings.max_attempts)
-        self._publisher = Publisher(self._store, ledger, self._claims, self.worker, spool, self.stamps)
-        self._deleter = Deleter(ledger, self._store, spool, self.worker, watch)
+        related = Superseding(engine, info.names, settings)
+        self._publisher = Publisher(self._store, ledger, self._claims, self.worker, spool, self.stamps, related)
+        self._deleter = Deleter(ledger, self._store, spool, self.worker, watch, related)
         self._turn_lock = threading.Lock()
+
+    def close(self) -> None:
+        """End what reads documents, where that has a process of its own."""
+        if isinstance(self._extract_document, DocumentReader):
+            self._extract_document.close()
 
     @property
     def max_bytes(self) -> int:
@@ -238,7 +246,7 @@ class Ingestor:
         raw, request = work.raw, work.request
         try:
             with timed(work, "extract_ms"):
-                read = self._extract_document(raw, request.corrections)
+                read = self._extract_document(raw, request)
             title = shortened(one_line(raw.title or ""))
             document = read.document.model_copy(update={"title": title}) if title else read.document
             tags = tuple(dict.fromkeys((*read.metadata.tags, *raw.tags)))

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from ingest import rows
 from ingest.chunk_store import ChunkStore
 from ingest.claims import Claims
+from ingest.fields.resolve import Superseding, names_of, superseded_ids
 from ingest.lease import Worker
 from ingest.ledger import Ledger
 from ingest.spool import Spool
@@ -26,7 +27,14 @@ class Publisher:
     """Writes chunks, counts them, and publishes what is whole."""
 
     def __init__(
-        self, store: ChunkStore, ledger: Ledger, claims: Claims, worker: Worker, spool: Spool, stamps: Stamps
+        self,
+        store: ChunkStore,
+        ledger: Ledger,
+        claims: Claims,
+        worker: Worker,
+        spool: Spool,
+        stamps: Stamps,
+        superseding: Superseding,
     ) -> None:
         self._store = store
         self._ledger = ledger
@@ -34,6 +42,7 @@ class Publisher:
         self._worker = worker
         self._spool = spool
         self._stamps = stamps
+        self._superseding = superseding
 
     def publish(self, works: Sequence[Work]) -> None:
         """Take works with vectors to the state ready. Those that do not get there have an error, or are lost.
@@ -59,7 +68,21 @@ class Publisher:
         if replaced:
             self._replace(replaced)
         self._take_back(going)
+        self._relate([work for work in going if work.going])
         share(going, "index_ms", (time.perf_counter() - started) * MS)
+
+    def _relate(self, works: Sequence[Work]) -> None:
+        """Mark both sides of replacing, now that the rows of these works name their content."""
+        read = [(work, work.read.extracted) for work in works]
+        known = [(work, fields) for work, fields in read if fields is not None]
+        if not known:
+            return
+        self._ledger.refresh()
+        for work, fields in known:
+            tenant, replaced = work.raw.tenant, superseded_ids(fields)
+            if replaced or work.previous is not None:
+                self._superseding.mark(tenant, work.id, replaced)
+            self._superseding.mark_replaced(tenant, work.id, names_of(fields, work.document.title))
 
     def mend(self, tenant: str, works: Sequence[Work]) -> None:
         """Set right the rows of works whose version is whole in the index already; what stands beside it goes."""

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ingest.chunk_store import ChunkStore
 from ingest.deletion import Deleter
+from ingest.fields.resolve import Superseding
 from ingest.lease import Watch, Worker
 from ingest.ledger import Ledger
 from ingest.spool import Spool
@@ -67,6 +68,7 @@ class Registry:
         self._watch = Watch(engine, info.names)
         self._names = info.names
         self._lease_s = settings.lease_s
+        self._superseding = Superseding(engine, info.names, settings)
 
     def get(self, tenant: str, document_id: str, *, groups: Groups = None) -> DocumentRecord | None:
         """One document with its text, as last written; None where this tenant has none of that id, or none to show."""
@@ -191,7 +193,8 @@ class Registry:
         record = self.require(tenant, document_id, groups=groups)
         # A worker of its own for each call: requests delete on several threads.
         worker = Worker(self._engine, self._names, lease_s=self._lease_s)
-        Deleter(self._ledger, self._store, self._spool, worker, self._watch).delete(record.tenant, document_id)
+        deleter = Deleter(self._ledger, self._store, self._spool, worker, self._watch, self._superseding)
+        deleter.delete(record.tenant, document_id)
 
     def refresh(self) -> None:
         """Make what was written visible to listings."""

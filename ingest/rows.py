@@ -26,9 +26,10 @@ Json = dict[str, Any]
 
 
 def chunk_rows(work: Work, stamps: Stamps, now: datetime) -> Iterator[ChunkRow]:
-    """The records of a document's chunks with their vectors and codes."""
+    """The records of a document's chunks with their vectors, codes and terms."""
     document, known = work.document, work.read.metadata
-    for ordinal, (chunk, vector, code) in enumerate(zip(work.chunks, work.vectors, work.codes, strict=True)):
+    made = zip(work.chunks, work.vectors, work.codes, work.terms, strict=True)
+    for ordinal, (chunk, vector, code, terms) in enumerate(made):
         yield ChunkRow(
             ChunkRecord(
                 chunk_id=chunk_id(work.id, work.hash, stamps, ordinal),
@@ -58,6 +59,7 @@ def chunk_rows(work: Work, stamps: Stamps, now: datetime) -> Iterator[ChunkRow]:
             ),
             vector,
             code,
+            terms,
         )
 
 

@@ -16,7 +16,7 @@ from ingest.extract.base import ExtractedDocument
 from ingest.extract.builder import one_line, shortened
 from ingest.extraction import Extraction
 from ingest.ledger import Mark
-from models.base import Vectors
+from models.base import Terms, Vectors
 from search_config.errors import IndexingIncomplete, MafteachError
 from search_config.records import DocumentRecord, DocumentState, IngestRequest, Stamps, chunk_id
 
@@ -48,6 +48,7 @@ class Work:
     chunks: list[Chunk] = field(default_factory=list)
     vectors: Vectors = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     codes: Sequence[bytes | None] = ()
+    terms: Sequence[Terms | None] = ()
     indexed: int = 0
     error: MafteachError | None = None
     lost: bool = False

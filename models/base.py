@@ -89,10 +89,12 @@ class EncodedPassages:
 
 @dataclass(frozen=True, slots=True)
 class EncodedQueries:
-    """Unit vectors `(n, dim)`, and each query's tokens `(tokens, dim)` as `maxsim` takes them."""
+    """Unit vectors `(n, dim)`, each query's tokens `(tokens, dim)` as `maxsim` takes them, and its terms where the same
+    pass made them."""
 
     vectors: Vectors
     tokens: tuple[Vectors, ...]
+    terms: tuple[Terms, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

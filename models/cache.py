@@ -18,8 +18,11 @@ from models.base import (
     EncodedQueries,
     MaxSims,
     ModelDescription,
+    SparseEncoder,
+    Terms,
     TokenCoder,
     Vectors,
+    sparse_encoder,
     token_coder,
 )
 from models.text import encodable
@@ -61,6 +64,21 @@ class _Wrapped:
     def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> MaxSims:
         """The inner model's."""
         return self._coder.maxsim(query, codes)
+
+    def passage_terms(self, texts: Sequence[str]) -> list[Terms]:
+        """The inner model's; not kept."""
+        return self._terms.passage_terms(texts)
+
+    def query_terms(self, texts: Sequence[str]) -> list[Terms]:
+        """The inner model's; not kept."""
+        return self._terms.query_terms(texts)
+
+    @property
+    def _terms(self) -> SparseEncoder:
+        encoder = sparse_encoder(self._inner)
+        if encoder is None:
+            raise ModelUnavailable("This model gives no sparse terms.", where=self.description.identity)
+        return encoder
 
     @property
     def _coder(self) -> TokenCoder:

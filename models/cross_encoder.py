@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from models.loading import load_model
 from models.text import encodable
-from search_config.errors import MissingExtra, ModelUnavailable
+from search_config.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -34,43 +34,24 @@ class CrossEncoderScorer:
             MissingExtra: sentence-transformers is not installed.
             ModelUnavailable: no such model, one that can't be loaded, or one that gives several scores a pair.
         """
-        try:
-            import torch
-            from safetensors import SafetensorError
-            from sentence_transformers import CrossEncoder
-            from transformers.utils import logging as transformers_logging
-        except ImportError as error:
-            raise MissingExtra(
-                "A cross-encoder needs an optional package.",
-                where=str(error.name),
-                remedy="pip install 'mafteach[sentence-transformers]'",
-            ) from error
-        torch.set_num_threads(threads)
-        hide_progress: Callable[[], None] = transformers_logging.disable_progress_bar
-        hide_progress()
-        folder = Path(name_or_folder).expanduser()
-        is_folder = folder.is_dir()
-        try:
-            self._model: CrossEncoder = CrossEncoder(
-                str(folder) if is_folder else name_or_folder,
-                revision=None if is_folder else revision,
-                local_files_only=is_folder,
-            )
-        except (OSError, ValueError, KeyError, RuntimeError, AttributeError, SafetensorError) as error:
-            reason = next(iter(str(error).splitlines()), type(error).__name__)
-            raise ModelUnavailable(
-                f"The cross-encoder can't be loaded: {reason}",
-                where=name_or_folder,
-                remedy="Check MAFTEACH_RERANKER_MODEL, and for a hub's model the network.",
-            ) from error
+        self._model: CrossEncoder = load_model(
+            "CrossEncoder",
+            name_or_folder,
+            revision,
+            threads,
+            what="The cross-encoder",
+            setting="MAFTEACH_RERANKER_MODEL",
+        ).model
         if self._model.num_labels != 1:
             raise ModelUnavailable(
                 f"The model gives {self._model.num_labels} scores a pair; a reranker gives one.",
                 where=name_or_folder,
                 remedy="Choose a model that was trained to rerank.",
             )
+        from torch.nn import Identity
+
         # The score before any sigmoid: in log-odds, as the blend's is, and without equal scores at its ends.
-        self._as_it_is = torch.nn.Identity()
+        self._as_it_is = Identity()
         self._using = threading.Lock()
 
     def score(self, query: str, passages: Sequence[str]) -> NDArray[np.float64]:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from models.alignment import aligned
-from models.base import EncodedPassages, EncodedQueries, MaxSims, ModelDescription, Vectors
+from models.base import EncodedPassages, EncodedQueries, MaxSims, ModelDescription, Terms, Vectors
 from models.e5_layout import NAME
 from models.e5_unpack import REVISION, unpacked
 from models.late_interaction import TokenCoding, e5_coding
+from models.latent_terms import PASSAGE_TERMS, QUERY_TERMS, identity, latent_terms
 from models.vectors import normalised
 from search_config.errors import ModelUnavailable
 
@@ -32,7 +33,7 @@ _QUERY_PROMPT_TOKENS = 3  # "▁que" "ry" ":"
 
 
 class E5Embedder:
-    """Implements `models.base.Embedder` and `TokenCoder`.
+    """Implements `models.base.Embedder`, `TokenCoder` and `SparseEncoder`.
 
     Cheap to make: the model is unpacked and loaded at the first text.
 
@@ -40,17 +41,21 @@ class E5Embedder:
     Safe for use by several threads.
     """
 
-    def __init__(self, cache_dir: Path, *, threads: int = 2, align: bool = True, token_bits: int = 0) -> None:
+    def __init__(
+        self, cache_dir: Path, *, threads: int = 2, align: bool = True, token_bits: int = 0, sparse: bool = False
+    ) -> None:
         """Args:
         cache_dir: the settings' cache folder; the model is unpacked into its `models`.
         threads: of the computation.
         align: move English vectors to where Hebrew ones lie (`models.alignment`); off gives the model's own.
         token_bits: of a dimension in the token codes, 1, 2 or 4; 0 writes none.
+        sparse: give latent terms (`models.latent_terms`), from the pass that writes codes where there is one.
         """
         self._cache_dir = cache_dir
         self._threads = threads
         self._align = align
         self._coding: TokenCoding | None = e5_coding(token_bits) if token_bits else None
+        self._sparse = sparse
         self._loaded: E5Session | None = None
         self._loading = threading.Lock()
 
@@ -64,7 +69,13 @@ class E5Embedder:
             window=WINDOW,
             licence="MIT",
             token_codes=self._coding.identity if self._coding else None,
+            sparse_terms=self.identity if self._sparse else None,
         )
+
+    @property
+    def identity(self) -> str:
+        """Of the terms: what they must have in common to be comparable."""
+        return identity(REVISION)
 
     @property
     def passage_window(self) -> int:
@@ -91,17 +102,39 @@ class E5Embedder:
 
     def encode_passages(self, texts: Sequence[str]) -> EncodedPassages:
         """Vectors and token codes of passages; header and text have a part in the codes, the prompt has none."""
-        vectors, codes = self._encode(texts, self._coder().encode, is_query=False)
-        return EncodedPassages(vectors, tuple(codes))
+        coder, head = self._coder(), latent_terms() if self._sparse else None
+
+        def read(states: Vectors) -> tuple[bytes, Terms | None]:
+            return coder.encode(states), head.terms(states, PASSAGE_TERMS) if head else None
+
+        vectors, made = self._encode(texts, read, is_query=False)
+        terms = tuple(terms for _, terms in made if terms is not None)
+        return EncodedPassages(vectors, tuple(code for code, _ in made), terms)
 
     def encode_queries(self, texts: Sequence[str]) -> EncodedQueries:
         """Vectors and tokens of queries, without the prompt's."""
-        vectors, tokens = self._encode(texts, self._coder().query, is_query=True)
-        return EncodedQueries(vectors, tuple(tokens))
+        coder, head = self._coder(), latent_terms() if self._sparse else None
+
+        def read(states: Vectors) -> tuple[Vectors, Terms | None]:
+            return coder.query(states), head.terms(states, QUERY_TERMS) if head else None
+
+        vectors, made = self._encode(texts, read, is_query=True)
+        terms = tuple(terms for _, terms in made if terms is not None)
+        return EncodedQueries(vectors, tuple(tokens for tokens, _ in made), terms)
 
     def maxsim(self, query: Vectors, codes: Sequence[bytes | None]) -> MaxSims:
         """MaxSim of a query's tokens with each passage's code."""
         return self._coder().maxsim(query, codes)
+
+    def passage_terms(self, texts: Sequence[str]) -> list[Terms]:
+        """Latent terms of passages, in their order; in a pass of their own."""
+        head = latent_terms()
+        return self._encode(texts, lambda states: head.terms(states, PASSAGE_TERMS), is_query=False)[1]
+
+    def query_terms(self, texts: Sequence[str]) -> list[Terms]:
+        """Latent terms of queries, in their order; in a pass of their own."""
+        head = latent_terms()
+        return self._encode(texts, lambda states: head.terms(states, QUERY_TERMS), is_query=True)[1]
 
     def _coder(self) -> TokenCoding:
         if self._coding is None:

@@ -11,16 +11,43 @@ from search_config.settings import ENV_PREFIX, Settings
 if TYPE_CHECKING:
     from models.cross_encoder import CrossEncoderScorer
     from models.language_model import OpenAICompatibleLanguageModel
+    from models.with_terms import TermSource
 
 
 def load_embedder(settings: Settings) -> Embedder:
-    """Make the embedder that `MAFTEACH_EMBEDDER` names. The embedded one loads its model at the first text.
+    """Make the embedder that `MAFTEACH_EMBEDDER` names, with the sparse encoder of `MAFTEACH_SPARSE`. The embedded one
+    loads its model at the first text.
 
     Raises:
         InvalidSettings: settings that this kind needs are missing, all at once.
         MissingExtra: the optional package of this kind is not installed.
         ModelUnavailable: the model can't be loaded.
     """
+    embedder = _embedder(settings)
+    if settings.sparse == "off" or embedder.description.sparse_terms is not None:
+        return embedder
+    from models.with_terms import WithTerms
+
+    return WithTerms(embedder, _term_source(settings))
+
+
+def _term_source(settings: Settings) -> TermSource:
+    if settings.sparse == "sentence-transformers":
+        from models.sparse_encoder import SentenceTransformerTerms
+
+        if settings.sparse_model is None:
+            raise InvalidSettings(
+                "The sparse encoder has no name.",
+                where=f"{ENV_PREFIX}SPARSE",
+                remedy=f"Set {ENV_PREFIX}SPARSE_MODEL to a hub's name or a folder, or leave the sparse leg off.",
+            )
+        return SentenceTransformerTerms(settings.sparse_model, settings.sparse_revision, settings.embedder_threads)
+    from models.e5 import E5Embedder
+
+    return E5Embedder(settings.cache_dir, threads=settings.embedder_threads)
+
+
+def _embedder(settings: Settings) -> Embedder:
     # Each kind is imported when it is chosen: they bring large packages.
     if settings.embedder == "sentence-transformers":
         from models.sentence_transformer import SentenceTransformerEmbedder
@@ -43,7 +70,12 @@ def load_embedder(settings: Settings) -> Embedder:
         )
     from models.e5 import E5Embedder
 
-    return E5Embedder(settings.cache_dir, threads=settings.embedder_threads, token_bits=settings.token_bits)
+    return E5Embedder(
+        settings.cache_dir,
+        threads=settings.embedder_threads,
+        token_bits=settings.token_bits,
+        sparse=settings.sparse == "latent-terms",
+    )
 
 
 def load_cross_encoder(settings: Settings) -> CrossEncoderScorer | None:

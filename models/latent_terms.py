@@ -91,9 +91,9 @@ def latent_terms() -> LatentTerms:
     return LatentTerms(Q4Matrix(scales, blocks[:, :, 2:]).dequantised(), bias, kept)
 
 
-def identity() -> str:
-    """What terms must have in common to be comparable, beside the model."""
-    return f"latent-terms-{TERMS_VERSION}/{SHA256[:8]}/{PASSAGE_TERMS}"
+def identity(model_revision: str) -> str:
+    """What terms must have in common to be comparable: head, model and number."""
+    return f"latent-terms-{TERMS_VERSION}/{SHA256[:8]}@{model_revision}/{PASSAGE_TERMS}"
 
 
 def _bytes_of(path: Path) -> bytes:

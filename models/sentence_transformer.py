@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from models.base import ModelDescription, Vectors
+from models.loading import load_model
 from models.text import encodable
 from models.vectors import normalised
-from search_config.errors import MissingExtra, ModelUnavailable
+from search_config.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -26,9 +25,6 @@ _PASSAGE_PROMPTS = ("document", "passage", "corpus")
 _BATCH = 32  # the library's default; it sorts by length itself
 # The window of a model that reads texts of any length (static embeddings, bags of words).
 _UNLIMITED = 1_000_000
-# Files that decide on a model's vectors. Hashing them takes about a second a gigabyte, less than loading them.
-_MODEL_FILES = frozenset({".safetensors", ".bin", ".json", ".txt", ".model", ".vocab"})
-_HASH_CHUNK = 1 << 20  # bytes read at a time
 
 
 class SentenceTransformerEmbedder:
@@ -46,45 +42,18 @@ class SentenceTransformerEmbedder:
             MissingExtra: sentence-transformers is not installed.
             ModelUnavailable: no such model, or one that can't be loaded.
         """
-        try:
-            import torch
-            from safetensors import SafetensorError
-            from sentence_transformers import SentenceTransformer
-            from transformers.utils import logging as transformers_logging
-        except ImportError as error:
-            raise MissingExtra(
-                "The embedder sentence-transformers needs an optional package.",
-                where=str(error.name),
-                remedy="pip install 'mafteach[sentence-transformers]'",
-            ) from error
-        torch.set_num_threads(threads)
-        # A bar over the loaded tensors is no business of a command's output.
-        hide_progress: Callable[[], None] = transformers_logging.disable_progress_bar
-        hide_progress()
-        folder = Path(name_or_folder).expanduser()
-        is_folder = folder.is_dir()
-        if not is_folder and _looks_like_path(name_or_folder):
-            raise ModelUnavailable(
-                "There is no such folder.", where=str(folder), remedy="Check MAFTEACH_EMBEDDER_MODEL."
-            )
-        try:
-            self._model: SentenceTransformer = SentenceTransformer(
-                str(folder) if is_folder else name_or_folder,
-                revision=None if is_folder else revision,
-                local_files_only=is_folder,
-            )
-        except (OSError, ValueError, KeyError, RuntimeError, AttributeError, SafetensorError) as error:
-            reason = next(iter(str(error).splitlines()), type(error).__name__)
-            raise ModelUnavailable(
-                f"The sentence-transformers model can't be loaded: {reason}",
-                where=name_or_folder,
-                remedy="Check its name or folder, its revision, and for a hub's model the network.",
-            ) from error
-        self._model.eval()
+        loaded = load_model(
+            "SentenceTransformer",
+            name_or_folder,
+            revision,
+            threads,
+            what="The sentence-transformers model",
+            setting="MAFTEACH_EMBEDDER_MODEL",
+        )
+        self._model: SentenceTransformer = loaded.model
+        self._name, self._revision = loaded.name, loaded.revision()
         # One at a time: a tokenizer keeps truncation as state, which counting and embedding set differently.
         self._using = threading.Lock()
-        self._name = folder.resolve().name if is_folder else name_or_folder
-        self._revision = _hash_of(folder) if is_folder else self._commit() or revision or "unknown"
         dim = self._model.get_embedding_dimension()
         if dim is None:
             raise ModelUnavailable("The model does not say its dimension.", where=name_or_folder)
@@ -151,26 +120,3 @@ class SentenceTransformerEmbedder:
             encoded = tokenizer(texts, add_special_tokens=False, truncation=False, padding=False, verbose=False)
             return [len(ids) for ids in encoded["input_ids"]]
         return [len(encoding.ids) for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
-
-    def _commit(self) -> str | None:
-        config = self._model.config
-        return getattr(config, "_commit_hash", None)
-
-
-def _looks_like_path(name: str) -> bool:
-    """A hub's name is `name` or `owner/name`; anything else with a separator is meant as a folder."""
-    return name.startswith((".", "/", "~")) or "\\" in name or name.count("/") > 1
-
-
-def _hash_of(folder: Path) -> str:
-    """SHA-256 over names and contents of a model's files; readmes and hidden files are no part of it."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        inside = path.relative_to(folder)
-        if path.suffix not in _MODEL_FILES or any(part.startswith(".") for part in inside.parts):
-            continue
-        digest.update(f"{inside.as_posix()}\0{path.stat().st_size}\0".encode())
-        with path.open("rb") as file:
-            while chunk := file.read(_HASH_CHUNK):
-                digest.update(chunk)
-    return digest.hexdigest()[:16]

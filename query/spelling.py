@@ -26,6 +26,8 @@ TO_HEBREW: Final = str.maketrans(LATIN, HEBREW)
 TO_LATIN: Final = str.maketrans(HEBREW, LATIN)
 # Words of a query that are looked at; a longer one is no slip of the pen.
 MAX_WORDS: Final = 8
+# A longer word is a text without blanks, and takes the engine's clauses up.
+MAX_LETTERS: Final = 40
 # A word shorter than this is another word when one letter changes.
 MIN_LETTERS: Final = 4
 # Passages in which a near word is looked for, and terms that the engine compares in each shard: the dictionary is
@@ -48,7 +50,7 @@ def did_you_mean(engine: Engine, plan: Plan) -> str | None:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
     words = plan.query.split()
-    if not 0 < len(words) <= MAX_WORDS:
+    if not 0 < len(words) <= MAX_WORDS or max(map(len, words)) > MAX_LETTERS:
         return None
     bare = [word.strip(EDGES) for word in words]
     layouts = [_other_layout(word) for word in words]

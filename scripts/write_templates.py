@@ -87,6 +87,14 @@ def analysis() -> Json:
     }
 
 
+def sparse() -> Json:
+    """Component template: the field of the sparse leg."""
+    return {
+        "template": {"mappings": {"properties": {fields.SPARSE: {"type": "rank_features"}}}},
+        "_meta": {"description": "Weighted terms of chunks; the engine's module mapper-extras has the field's type"},
+    }
+
+
 def filter_fields() -> Json:
     """Mapping of the fields that are read from a document, flat."""
     properties = {
@@ -162,7 +170,8 @@ def chunks() -> Json:
         "Versioned indices of chunks; no field appears that is not named here",
         settings={"knn": True},
         composed_of=["mafteach-analysis"],
-        not_in_source=(fields.TOKEN_CODES,),
+        # Terms are excluded with and without the component that maps them.
+        not_in_source=(fields.TOKEN_CODES, fields.SPARSE),
     )
 
 
@@ -301,6 +310,26 @@ def evidence() -> Json:
     return {**template, "data_stream": {"timestamp_field": {"name": fields.AT}}}
 
 
+def feedback() -> Json:
+    """Index template of feedback: a data stream too; who takes a mark back adds a row that says so."""
+    properties = {
+        fields.AT: DATE,
+        fields.TENANT: KEYWORD,
+        fields.FEEDBACK_ID: KEYWORD,
+        fields.CALLER: KEYWORD,
+        fields.KIND: KEYWORD,
+        fields.VERDICT: KEYWORD,
+        fields.QUERY: WHOLE,
+        fields.DOCUMENT_ID: KEYWORD,
+        fields.WITHDRAWS: KEYWORD,
+        fields.RECORD: {"type": "object", "enabled": False},
+    }
+    template = _index_template(
+        "mafteach-feedback", properties, "What people marked right, wrong or picked, and what they took back"
+    )
+    return {**template, "data_stream": {"timestamp_field": {"name": fields.AT}}}
+
+
 def search_pipelines() -> dict[str, Json]:
     """Search pipelines: what the engine itself can do of our fusion, for each class of queries."""
     files: dict[str, Json] = {}
@@ -326,12 +355,14 @@ def all_files() -> dict[str, Json]:
     """Content of every template file by its path below `templates/`."""
     return {
         "component/analysis.json": analysis(),
+        "component/sparse.json": sparse(),
         "index/chunks.json": chunks(),
         "index/documents.json": documents(),
         "index/keys.json": keys(),
         "index/workers.json": workers(),
         "index/queries.json": queries(),
         "index/evidence.json": evidence(),
+        "index/feedback.json": feedback(),
         "index/glossary.json": glossary(),
         **search_pipelines(),
     }

@@ -44,6 +44,7 @@ LOCATOR: Final = "locator"
 OVERLAP_FROM: Final = "overlap_from"
 EMBEDDING: Final = "embedding"
 TOKEN_CODES: Final = "token_codes"  # noqa: S105  the tokens are a model's
+SPARSE: Final = "sparse"
 MODEL: Final = "model"
 PIPELINE: Final = "pipeline"
 INDEXED_AT: Final = "indexed_at"
@@ -122,6 +123,11 @@ AUTHOR: Final = "author"
 SEQUENCE: Final = "sequence"
 HASH: Final = "hash"
 RECORD: Final = "record"
+
+# --- feedback
+FEEDBACK_ID: Final = "feedback_id"
+VERDICT: Final = "verdict"
+WITHDRAWS: Final = "withdraws"
 
 # --- glossary
 TERM: Final = "term"

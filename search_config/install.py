@@ -65,9 +65,10 @@ def install(engine: Engine, settings: Settings, model: ModelDescription) -> Inde
     # A live index of another model is refused before its templates are touched.
     if _live_index(engine, names) is not None:
         attach(engine, settings, model)
-    for name, body in templates.component_templates(names).items():
+    sparse = model.sparse_terms is not None
+    for name, body in templates.component_templates(names, sparse=sparse).items():
         engine.request("PUT", f"/_component_template/{name}", body=body)
-    wanted = templates.index_templates(names, settings, model.dim)
+    wanted = templates.index_templates(names, settings, model.dim, sparse=sparse)
     for name, body in wanted.items():
         engine.request("PUT", f"/_index_template/{name}", body=body)
     # Where there is no pipeline at all the engine answers 404 with an empty object.
@@ -87,7 +88,8 @@ def install(engine: Engine, settings: Settings, model: ModelDescription) -> Inde
     ):
         _create(engine, index, {})
         _extend(engine, index, wanted[names.template(name)])
-    _create_stream(engine, names.evidence)
+    for stream in (names.evidence, names.feedback):
+        _create_stream(engine, stream)
     return attach(engine, settings, model)
 
 
@@ -148,6 +150,10 @@ def _check(meta: IndexMeta, model: ModelDescription, index: str) -> None:
         wrong.append(
             f"its token codes are {meta.model.token_codes or 'absent'}, configured are {model.token_codes or 'none'}"
         )
+    elif meta.model.sparse_terms != model.sparse_terms:
+        wrong.append(
+            f"its sparse terms are {meta.model.sparse_terms or 'absent'}, configured are {model.sparse_terms or 'none'}"
+        )
     if meta.space != SPACE:
         wrong.append(f"its vectors are compared by {meta.space}, this version compares by {SPACE}")
     if meta.analyzer != ANALYZER_VERSION:
@@ -156,8 +162,8 @@ def _check(meta: IndexMeta, model: ModelDescription, index: str) -> None:
         raise IndexMismatch(
             f"This index was made otherwise: {'; '.join(wrong)}.",
             where=index,
-            remedy="Set MAFTEACH_EMBEDDER and MAFTEACH_EMBEDDER_MODEL back, or choose another MAFTEACH_INDEX_PREFIX "
-            "and ingest again.",
+            remedy="Set MAFTEACH_EMBEDDER, MAFTEACH_EMBEDDER_MODEL and MAFTEACH_SPARSE back, or choose another "
+            "MAFTEACH_INDEX_PREFIX and ingest again.",
         )
 
 

@@ -54,6 +54,11 @@ class Names(BaseModel):
         """Glossaries of the tenants."""
         return f"{self.prefix}-glossary"
 
+    @property
+    def feedback(self) -> str:
+        """Data stream of what people marked right, wrong or picked."""
+        return f"{self.prefix}-feedback"
+
     def component(self, name: str) -> str:
         """A component template."""
         return f"{self.prefix}-{name}"

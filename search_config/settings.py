@@ -18,6 +18,7 @@ ENV_PREFIX = "MAFTEACH_"
 APP = "mafteach"
 
 EmbedderKind = Literal["e5", "sentence-transformers", "openai"]
+SparseKind = Literal["off", "latent-terms", "sentence-transformers"]
 ChunkingStrategy = Literal["A", "B", "C", "D", "E", "F"]
 JwtAlgorithm = Literal[
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "HS256", "HS384", "HS512"
@@ -86,6 +87,17 @@ class Settings(BaseSettings):
     token_bits: TokenBits = Field(
         2, description="Bits a dimension of the token codes for reranking (docs/reranking.md); 0 writes none."
     )
+
+    # The sparse leg
+    sparse: SparseKind = Field(
+        "off",
+        description="Learned sparse terms, a third leg (docs/query.md): off, latent-terms (of the embedded model), or "
+        "sentence-transformers.",
+    )
+    sparse_model: str | None = Field(
+        None, description="Sparse encoder of sentence-transformers: a hub's name or a folder."
+    )
+    sparse_revision: str | None = Field(None, description="Revision of a hub's sparse encoder.")
 
     # The reranker
     reranker_model: str | None = Field(
@@ -158,6 +170,11 @@ class Settings(BaseSettings):
         None,
         description="Folder of uploaded files; all machines that serve or work must see the same one. Unset, `spool` "
         "in the data folder.",
+    )
+    fields_model: bool = Field(
+        False,
+        description="Whether the language model of LLM_URL reads the fields of documents (parties, dates, amounts); "
+        "else rules do (docs/fields.md).",
     )
     bulk_max_items: int = Field(500, ge=1, le=10_000, description="Most items of one bulk request.")
     bulk_max_bytes: int = Field(5_000_000, ge=10_000, description="Most bytes of one bulk request.")

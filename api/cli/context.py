@@ -223,6 +223,8 @@ class Runtime:
 
     def close(self) -> None:
         """Close what was opened; the node goes on running."""
+        if "ingestor" in self.__dict__:
+            self.ingestor.close()
         if "engine" in self.__dict__:
             self.engine.close()
         if (model := self.__dict__.get("language_model")) is not None:

@@ -21,6 +21,7 @@ from api.cli import (
     evaluate_fields,
     evaluate_router,
     evidence,
+    feedback,
     glossary,
     ingest,
     keys,
@@ -58,6 +59,7 @@ MODULES: Final = (
     ablate,
     cases,
     evidence,
+    feedback,
     bench,
 )
 

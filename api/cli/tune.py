@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from api.cli.context import opened
+from api.cli.context import Runtime, opened
 from api.cli.output import print_line, print_report, say, write_json
 from api.cli.progress import progress_bar
 from search_config.errors import InvalidRequest
@@ -25,11 +26,20 @@ def register(app: typer.Typer) -> None:
 
 
 def tune(
-    folders: Annotated[
-        list[Path],
-        typer.Argument(metavar="DIR…", help="Data sets, as for `mafteach evaluate`; your own labelled queries too."),
-    ],
     out: Annotated[Path, typer.Option("--out", metavar="PROFILE", help="Write the profile to this JSON file.")],
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="DIR…", help="Data sets, as for `mafteach evaluate`; your own labelled queries too."),
+    ] = None,
+    tenant: Annotated[
+        str | None,
+        typer.Option(
+            "--tenant",
+            "-t",
+            metavar="TENANT",
+            help="Learn from what people of this tenant marked too (docs/feedback.md), over its ready documents.",
+        ),
+    ] = None,
     base: Annotated[
         Path | None,
         typer.Option("--profile", metavar="PROFILE", help="Start from this profile; else from the default one."),
@@ -75,10 +85,17 @@ def tune(
     from models.cache import CachedEmbedder
     from query.profile import load_profile
 
+    if not folders and tenant is None:
+        raise InvalidRequest(
+            "There is nothing to learn from.", where="DIR", remedy="Name a data set, or a tenant's marks: --tenant T."
+        )
     choice = parsed_choice(max_lost=max_lost, max_bluffs=max_bluffs, cost_ratio=cost_ratio)
     starting = load_profile(base)
-    with opened() as runtime:
-        datasets = [load_dataset(folder, max_file_bytes=runtime.settings.max_file_bytes) for folder in folders]
+    with opened() as runtime, TemporaryDirectory(prefix="mafteach-") as temporary:
+        sources = list(folders or [])
+        if tenant is not None:
+            sources.append(_marked(runtime, tenant, Path(temporary)))
+        datasets = [load_dataset(folder, max_file_bytes=runtime.settings.max_file_bytes) for folder in sources]
         with progress_bar() as progress, CachedEmbedder(runtime.embedder, runtime.embeddings_file) as embedder:
             tuned = run(
                 datasets,
@@ -100,6 +117,25 @@ def tune(
         for path in write_refusal_plots(tuned.refusal, plots):
             print_line(f"plot: {path}")
     print_line(f"profile: {out} (use it with mafteach evaluate DIR --profile {out})")
+
+
+def _marked(runtime: Runtime, tenant: str, parent: Path) -> Path:
+    """A tenant's labelled questions and documents as a data set that is gone after the command."""
+    from api.cli.feedback import warn
+    from evaluation.feedback.export import export_feedback
+
+    # The folder's name becomes the data set's, in the profile.
+    folder = parent / f"feedback-{runtime.known_tenant(tenant)}"
+    done = export_feedback(
+        tenant,
+        folder,
+        engine=runtime.engine,
+        names=runtime.names,
+        registry=runtime.registry,
+        max_file_bytes=runtime.settings.max_file_bytes,
+    )
+    warn(done)
+    return folder
 
 
 def parsed_choice(*, max_lost: float | None, max_bluffs: float | None, cost_ratio: float | None) -> Choice:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
 
 from api.auth import Reader, ServicesHere, Writer
 from api.errors import described
@@ -13,6 +14,15 @@ from api.schemas import GlossaryBody, GlossaryChange, GlossaryView
 from api.services import Services
 from query.glossary import GlossaryStore
 from search_config.errors import NotFound
+
+
+class TermParameters(BaseModel):
+    """Names one entry; closed, so that `?tenant=` is refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    term: str = Field(min_length=1, max_length=100, description="The entry's term.")
+
 
 router = APIRouter(prefix="/glossary", tags=["glossary"], responses=described(401, 403, 422, 429, 500, 503))
 
@@ -33,12 +43,12 @@ def put_glossary(body: GlossaryBody, caller: Writer, _: NoParameters, here: Serv
 
 @router.delete("", summary="Delete an entry", responses=described(404))
 def delete_term(
-    term: Annotated[str, Query(min_length=1, max_length=100, description="The entry's term.")],
+    parameters: Annotated[TermParameters, Query()],
     caller: Writer,
     here: ServicesHere,
 ) -> GlossaryChange:
     """One entry, by its term."""
-    if not _store(here).delete(caller.tenant, term):
+    if not _store(here).delete(caller.tenant, parameters.term):
         raise NotFound("The glossary has no such term.", where="term", remedy="List the entries: GET /glossary.")
     _forget(here, caller.tenant)
     return GlossaryChange(written=0, deleted=1)

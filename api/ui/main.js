@@ -2,7 +2,7 @@
 
 import { button, el, focusOn } from "/ui/dom.js";
 import { documentsView } from "/ui/documents.js";
-import { searchView } from "/ui/search.js";
+import { forget, searchView } from "/ui/search.js";
 import { signIn } from "/ui/signin.js";
 import { holdKey, keep, kept, key } from "/ui/store.js";
 import { chooseLanguage, loadWords, otherLanguage, t } from "/ui/words.js";
@@ -65,6 +65,7 @@ function head(name) {
 /** Forget the key; the query in the address stays for whoever signs in again. */
 function leave(wasRefused) {
   holdKey(null);
+  forget();
   refused = wasRefused;
   render();
   root.querySelector("[name=key]").focus();
@@ -95,6 +96,7 @@ function render() {
 addEventListener("hashchange", () => {
   const before = shown;
   if (before?.moved?.(addressed())) return;
+  forget();
   render();
   focusOn(root.querySelector("h1"));
 });

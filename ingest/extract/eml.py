@@ -75,6 +75,7 @@ class _Mail:
         self._count = count
         self._builder = TextBuilder()
         self._report: list[str] = []
+        self._doubts: list[tuple[str, str]] = []
 
     def read(self, message: EmailMessage, *, depth: int) -> ExtractedDocument:
         """All of one mail; `depth` is how many mails may still lie in each other below it."""
@@ -103,6 +104,7 @@ class _Mail:
             media_type=EML,
             metadata={key: value for key, value in metadata.items() if value},
             report=tuple(self._report),
+            doubts=tuple(self._doubts),
         )
 
     def _head(self, message: EmailMessage, subject: str, text: str) -> None:
@@ -184,6 +186,7 @@ class _Mail:
     def _add(self, document: ExtractedDocument, label: str) -> None:
         self._builder.include(document, attachment=label)
         self._report += [f"{label}: {line}" for line in document.report]
+        self._doubts += [(code, f"{label}: {what}") for code, what in document.doubts]
 
 
 def _turned(found: Decoded) -> str:

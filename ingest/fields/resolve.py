@@ -108,6 +108,16 @@ class Superseding:
         latest = max(claims, default=None, key=lambda one: (str(one.filter_fields.signed_on or ""), one.document_id))
         return None if latest is None else latest.document_id
 
+    def mark_replaced(self, tenant: str, document_id: str, names: Sequence[str]) -> None:
+        """Write on a document's own row which one replaces it, if that one came before; `names` as for `replacing`.
+
+        Raises:
+            StateConflict, EngineError, EngineRejected
+        """
+        by = self.replacing(tenant, document_id, names)
+        if by is not None:
+            self._write(tenant, {document_id: by})
+
     def mark(self, tenant: str, document_id: str, replaced: Iterable[str]) -> None:
         """Write that a document replaces exactly these: they are marked, and marks that it no longer gives are gone.
 

@@ -16,6 +16,9 @@ from search_config.settings import Settings
 Json = dict[str, Any]
 
 COMPONENTS: Final = {"analysis": "component/analysis.json"}
+# Only where the sparse leg is on: the field's type is of a module that not every node has.
+SPARSE: Final = "sparse"
+SPARSE_COMPONENT: Final = {SPARSE: "component/sparse.json"}
 INDICES: Final = {
     "chunks": "index/chunks.json",
     "documents": "index/documents.json",
@@ -24,6 +27,7 @@ INDICES: Final = {
     "queries": "index/queries.json",
     "evidence": "index/evidence.json",
     "glossary": "index/glossary.json",
+    "feedback": "index/feedback.json",
 }
 QUERY_CLASSES: Final = ("hebrew", "english", "identifier")
 SEARCH_PIPELINES: Final = {
@@ -40,13 +44,14 @@ def read(path: str) -> Json:
     return content
 
 
-def component_templates(names: Names) -> dict[str, Json]:
+def component_templates(names: Names, *, sparse: bool = False) -> dict[str, Json]:
     """Bodies of all component templates by their full name."""
-    return {names.component(name): read(path) for name, path in COMPONENTS.items()}
+    wanted = COMPONENTS | SPARSE_COMPONENT if sparse else COMPONENTS
+    return {names.component(name): read(path) for name, path in wanted.items()}
 
 
-def index_templates(names: Names, settings: Settings, dim: int) -> dict[str, Json]:
-    """Bodies of all index templates by their full name, for vectors of `dim` values."""
+def index_templates(names: Names, settings: Settings, dim: int, *, sparse: bool = False) -> dict[str, Json]:
+    """Bodies of all index templates by their full name, for vectors of `dim` values, with sparse terms or without."""
     bodies: dict[str, Json] = {}
     for name, path in INDICES.items():
         body = read(path)
@@ -55,6 +60,7 @@ def index_templates(names: Names, settings: Settings, dim: int) -> dict[str, Jso
         index["number_of_replicas"] = settings.replicas
         if name == "chunks":
             body["composed_of"] = [_renamed(part, names) for part in body["composed_of"]]
+            body["composed_of"] += [names.component(SPARSE)] if sparse else []
             index["number_of_shards"] = settings.shards
             vector = body["template"]["mappings"]["properties"][fields.EMBEDDING]
             vector["dimension"] = dim

@@ -157,8 +157,10 @@ def test_another_tenants_key_does_not_reach_our_document(service: Service) -> No
 
 def test_a_tenant_in_the_url_is_refused_on_every_route(service: Service) -> None:
     """Who sends one must not believe that it counts; without a key it is the key that is missing."""
+    created = service.services.keys.create(OURS, permissions=list(Permission))
+    allowed = {"Authorization": f"Bearer {created.key}"}
     for route in closed(service):
-        body = assert_problem(ask(service, route, service.ours, params={"tenant": THEIRS}), 422, "invalid_request")
+        body = assert_problem(ask(service, route, allowed, params={"tenant": THEIRS}), 422, "invalid_request")
         assert "query.tenant" in body["where"], route
         assert_problem(ask(service, route, {}, params={"tenant": THEIRS}), 401, "not_authenticated")
     assert service.services.registry.get(OURS, service.our_document) is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from search_config import fields
 from search_config.client import Engine
 from search_config.errors import EngineDiskFull, NotFound, StateConflict
 from search_config.install import IndexInfo, attach
-from search_config.records import DocumentRecord, DocumentState
+from search_config.records import DocumentRecord, DocumentState, IngestRequest
 from search_config.settings import Settings
 from tests.engine.rows import WordEmbedder
 from tests.engine.workers import (
@@ -114,11 +113,11 @@ def test_a_document_that_is_deleted_while_a_worker_has_it_stays_deleted(
     assert list(other.registry.iterate("a")) == []
 
 
-def doubting(raw_: RawDocument, corrections: Mapping[str, Any] | None) -> Extraction:
+def doubting(raw_: RawDocument, request: IngestRequest) -> Extraction:
     """Doubts whatever mentions a doubt; a correction shows in its text's metadata."""
-    read = plain_extract(1_000_000)(raw_, corrections)
+    read = plain_extract(1_000_000)(raw_, request)
     issues = (Issue("no_date", "No date was found."), Issue("no_total", "No total was found."))
-    document = read.document.model_copy(update={"metadata": dict(corrections or {})})
+    document = read.document.model_copy(update={"metadata": dict(request.corrections or {})})
     return Extraction(document, read.metadata, issues=issues if "ספק" in read.document.text else ())
 
 
