@@ -18,7 +18,7 @@ from api.metrics import Metrics
 from api.observe import Observed
 from api.query_log import QueryLog
 from api.rate import RateLimit
-from api.routes import answer, documents, evidence, feedback, glossary, health, metrics, search
+from api.routes import answer, documents, evidence, feedback, glossary, health, metrics, page, search
 from api.services import Services
 from api.telemetry import Tracing
 from api.version import version
@@ -74,7 +74,7 @@ def create_app(services: Services) -> FastAPI:
     app.add_middleware(
         Observed, metrics=counted, query_log=query_log, keeps_text=settings.query_log_text, tracing=tracing
     )
-    for module in (health, metrics, search, answer, documents, glossary, evidence, feedback):
+    for module in (health, metrics, search, answer, documents, glossary, evidence, feedback, page):
         app.include_router(module.router)
     _describe(app)
 

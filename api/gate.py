@@ -19,10 +19,11 @@ from api.caller import Caller
 from api.errors import answer_of, noted
 from api.jwt import refused
 from api.rate import RateLimit
+from api.routes.page import PAGE_PATHS
 from search_config.errors import MafteachError
 
 # Paths that anyone may ask; they tell nothing of any tenant. /metrics checks for itself (`api.routes.metrics`).
-OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json", "/metrics"})
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json", "/metrics"}) | PAGE_PATHS
 
 
 class Gate:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from ingest.chunk_store import ChunkRow
 from ingest.work import Work
@@ -23,6 +23,9 @@ from search_config.records import (
 )
 
 Json = dict[str, Any]
+
+# No caller has this group: names of groups do not begin with a space.
+NOBODY: Final = " nobody"
 
 
 def chunk_rows(work: Work, stamps: Stamps, now: datetime) -> Iterator[ChunkRow]:
@@ -108,7 +111,9 @@ def waiting_row(tenant: str, document_id: str, source: str, folder: str, request
 def bare_row(work: Work, error: MafteachError) -> DocumentRecord:
     """The row of a document whose own values the engine does not take: only what names it, and why it failed."""
     row = first_row(work, DocumentState.FAILED)
-    bare = {"url": None, "groups": (), "request": IngestRequest(payload=work.raw.payload, name=work.raw.name)}
+    # A restricted document whose groups the engine does not take is nobody's, rather than everybody's.
+    groups = (NOBODY,) if work.raw.groups else ()
+    bare = {"url": None, "groups": groups, "request": IngestRequest(payload=work.raw.payload, name=work.raw.name)}
     ended = {"reason": str(error), "reason_code": error.code, "finished_at": row.updated_at}
     return row.model_copy(update={**bare, **ended})
 

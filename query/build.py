@@ -38,7 +38,7 @@ TIE_MARGIN: Final = 20
 # Identifiers of one query that are looked up; nobody asks for more by hand.
 MAX_IDENTIFIERS: Final = 16
 # The engine refuses a query of more than 1,024 clauses (indices.query.bool.max_clause_count). Identifiers take up to
-# six each, filters and chunk ids a few more; the words of the query share this many.
+# six each, a sparse query has 96 terms, filters and chunk ids a few more; the words of the query share this many.
 MAX_CLAUSES: Final = 900
 # 64 bits of a hash: enough to spread queries over the copies of a shard.
 PREFERENCE_HEX_DIGITS: Final = 16
@@ -148,6 +148,25 @@ def dense_body(vector: Sequence[float], filters: Sequence[Clause], *, candidates
     wanted = candidates + TIE_MARGIN
     clause = {"vector": list(vector), "k": wanted, "filter": {"bool": {"filter": list(filters)}}}
     return _leg({"knn": {fields.EMBEDDING: clause}}, wanted)
+
+
+def sparse_query(terms: Mapping[str, float], filters: Sequence[Clause]) -> Clause:
+    """Passages by the sum, over the terms that they share with the query, of both weights' product."""
+    should = [
+        {"rank_feature": {"field": fields.sub(fields.SPARSE, term), "linear": {}, "boost": weight}}
+        for term, weight in terms.items()
+    ]
+    return {"bool": {"filter": list(filters), "should": should, "minimum_should_match": 1}}
+
+
+def sparse_body(terms: Mapping[str, float], filters: Sequence[Clause], *, candidates: int) -> Body:
+    """The sparse leg: the best `candidates` and a margin for ties."""
+    return _leg(sparse_query(terms, filters), candidates + TIE_MARGIN)
+
+
+def sparse_scores_body(ids: Sequence[str], terms: Mapping[str, float], filters: Sequence[Clause]) -> Body:
+    """The sparse score of each named chunk; chunks that share no term with the query are absent."""
+    return _leg(sparse_query(terms, [*filters, _ids(ids)]), len(ids)) | {"_source": False}
 
 
 def exact_knn_body(vector: Sequence[float], filters: Sequence[Clause], *, candidates: int) -> Body:

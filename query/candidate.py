@@ -68,7 +68,7 @@ def ranked(leg: Leg, rows: Sequence[tuple[Passage, float]], *, limit: int) -> tu
     """The candidates of one leg: by score, then chunk id, ranks from 1.
 
     Args:
-        leg: `bm25`, or `knn` with cosines for scores.
+        leg: `knn` has cosines for scores.
         rows: in any order.
         limit: how many to keep.
     """
@@ -91,20 +91,18 @@ def newest_versions(*legs: Sequence[tuple[Passage, float]]) -> tuple[list[tuple[
     return tuple([row for row in leg if row[0].version == newest[row[0].document_id]] for leg in legs)
 
 
-def merged(lexical: Sequence[Candidate], dense: Sequence[Candidate]) -> dict[str, Candidate]:
-    """Every candidate once, by chunk id, with what both legs say of it."""
+def merged(
+    lexical: Sequence[Candidate], dense: Sequence[Candidate], sparse: Sequence[Candidate] = ()
+) -> dict[str, Candidate]:
+    """Every candidate once, by chunk id, with what all legs say of it."""
     found = {candidate.chunk_id: candidate for candidate in lexical}
-    for candidate in dense:
+    for candidate in (*dense, *sparse):
         known = found.get(candidate.chunk_id)
-        found[candidate.chunk_id] = (
-            candidate
-            if known is None
-            else replace(
-                known,
-                scores=known.scores.model_copy(update={"knn": candidate.scores.knn}),
-                cosine=candidate.cosine,
-            )
-        )
+        if known is not None:
+            said = {leg: score for leg, score in candidate.scores if score is not None}
+            cosine = known.cosine if candidate.cosine is None else candidate.cosine
+            candidate = replace(known, scores=known.scores.model_copy(update=said), cosine=cosine)  # noqa: PLW2901
+        found[candidate.chunk_id] = candidate
     return found
 
 
@@ -113,7 +111,7 @@ def scored(leg: Leg, candidates: Sequence[Candidate], more: Mapping[str, float] 
     afterwards."""
     hits = []
     for candidate in candidates:
-        stage = candidate.scores.bm25 if leg == "bm25" else candidate.scores.knn
+        stage: StageScore | None = getattr(candidate.scores, leg)
         if stage is not None:
             hits.append(Scored(candidate.chunk_id, stage.score, stage.rank))
     return hits + [Scored(chunk_id, score, None) for chunk_id, score in sorted((more or {}).items())]

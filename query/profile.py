@@ -21,12 +21,18 @@ RuleName = Literal["rrf", "minmax", "zscore", "dbsf", "raw"]
 RRF_K: Final = 60
 # The best c of BM25 + c x cosine on the development questions before this project measured its own.
 RAW_C: Final = 80.0
+# What latent terms are worth beside BM25 for English questions is about as much (docs/evaluation.md).
+RAW_S: Final = 1.0
+# Legs that every profile weighs; the sparse one may be left out.
+ALWAYS: Final[frozenset[Leg]] = frozenset({"bm25", "knn"})
 # Weights are typed by people; their sum may miss 1 by the rounding of two decimals.
 WEIGHT_SUM_TOLERANCE: Final = 1e-6
 
 # Below this, P(a later passage is better than the first) is at most even: a cut of .5 leaves equals alone.
 MOST_RELATIVE_CUT: Final = 0.5
 
+# The feature that is the sparse leg's score.
+SPARSE: Final = "sparse"
 SEARCHED_FIELDS: Final = frozenset(
     name
     for text in (fields.TITLE, fields.SECTION, fields.CONTENT)
@@ -39,7 +45,8 @@ class FusionSpec(Part):
 
     rule: RuleName = "rrf"
     rrf_k: int = Field(RRF_K, ge=1, le=1000, description="k of RRF: the smaller, the more the first ranks count.")
-    raw_c: RawC = Field(RAW_C, description="c of BM25 + c x cosine.")
+    raw_c: RawC = Field(RAW_C, description="c of BM25 + c x cosine + s x sparse score.")
+    raw_s: RawC = Field(RAW_S, description="s of the same; the sparse leg is off unless it has a weight.")
 
 
 class Profile(Part):
@@ -49,6 +56,7 @@ class Profile(Part):
     version: int = Field(ge=1)
     model: str | None = Field(None, description="ModelDescription.identity it was tuned for; null suits any.")
     analyzer: str | None = Field(None, description="Version of the analyzer it was tuned for; null suits any.")
+    sparse_terms: str | None = Field(None, description="Form of the sparse terms it was tuned for; null suits any.")
     fusion: FusionSpec = FusionSpec()
     weights: dict[Language, dict[Leg, Weight]]
     bm25: dict[str, Boost] = Field(description="Boost of each searched field; 0 leaves it out.")
@@ -83,8 +91,8 @@ class Profile(Part):
         if missing:
             raise ValueError(f"no weights for {', '.join(sorted(missing))}")
         for language, legs in weights.items():
-            if set(legs) != set(get_args(Leg)):
-                raise ValueError(f"{language}: needs a weight for each of {', '.join(get_args(Leg))}")
+            if not ALWAYS <= set(legs):
+                raise ValueError(f"{language}: needs a weight for each of {', '.join(sorted(ALWAYS))}")
             if not math.isclose(sum(legs.values()), 1.0, abs_tol=WEIGHT_SUM_TOLERANCE):
                 raise ValueError(f"{language}: the weights sum to {sum(legs.values()):g}, not to 1")
         return weights
@@ -140,6 +148,13 @@ class Profile(Part):
         """The fields that are searched, with their boosts, all above 0."""
         return {field: boost for field, boost in self.bm25.items() if boost > 0}
 
+    def uses_sparse(self) -> bool:
+        """Whether the sparse leg counts in any class of queries, or its score in any blend."""
+        blends = [*self.blends.values(), self.blend or {}]
+        return any(legs.get("sparse", 0.0) > 0 for legs in self.weights.values()) or any(
+            blend.get(SPARSE, 0.0) for blend in blends
+        )
+
     @property
     def label(self) -> str:
         """`name/version`: how answers and reports call it."""
@@ -156,6 +171,12 @@ class Profile(Part):
             wrong.append(f"it was tuned for the model {self.model}, the index has {info.model.identity}")
         if self.analyzer is not None and self.analyzer != info.analyzer:
             wrong.append(f"it was tuned for the analyzer {self.analyzer}, the index has {info.analyzer}")
+        terms = info.model.sparse_terms
+        if self.uses_sparse() and (terms is None or self.sparse_terms not in (None, terms)):
+            wrong.append(
+                f"it weighs sparse terms{self.sparse_terms and f' {self.sparse_terms}' or ''}, the index has "
+                f"{terms or 'none'}"
+            )
         if wrong:
             raise InvalidProfile(
                 f"This profile does not suit the index: {'; '.join(wrong)}.",

@@ -17,7 +17,7 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Boost = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
 # Of one leg, beside the other's.
 Weight = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-# c of BM25 + c x cosine.
+# c of BM25 + c x cosine + s x sparse score, and its s.
 RawC = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)]
 # Linear weights by feature name.
 Blend = dict[str, Finite]

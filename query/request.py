@@ -24,7 +24,7 @@ MAX_CONTEXT_SIZE = 10
 
 Language = Literal["he", "en", "identifier", "other"]
 Mode = Literal["auto", "hybrid", "lexical", "dense"]
-Leg = Literal["bm25", "knn"]
+Leg = Literal["bm25", "knn", "sparse"]
 Route = Literal["metadata", "semantic", "both"]
 AskedRoute = Literal["auto", "metadata", "semantic", "both"]
 FacetName = Literal["type", "language", "tags", "party", "vendor", "client", "currency", "year"]
@@ -39,17 +39,19 @@ class Weights(_Closed):
 
     bm25: float = Field(ge=0, le=1, allow_inf_nan=False)
     knn: float = Field(ge=0, le=1, allow_inf_nan=False)
+    sparse: float = Field(0.0, ge=0, le=1, allow_inf_nan=False, description="Of an index with sparse terms alone.")
 
     @model_validator(mode="after")
     def _one_leg_counts(self) -> Self:
-        if self.bm25 + self.knn == 0:
+        if self.bm25 + self.knn + self.sparse == 0:
             raise ValueError("one of the weights must be above 0")
         return self
 
     def shares(self) -> dict[Leg, float]:
-        """By leg, summing to 1."""
-        total = self.bm25 + self.knn
-        return {"bm25": self.bm25 / total, "knn": self.knn / total}
+        """By leg, summing to 1; the sparse one where it counts."""
+        total = self.bm25 + self.knn + self.sparse
+        shares: dict[Leg, float] = {"bm25": self.bm25 / total, "knn": self.knn / total}
+        return {**shares, "sparse": self.sparse / total} if self.sparse else shares
 
 
 class SearchRequest(_Closed):
@@ -91,7 +93,7 @@ class Replacement(_Closed):
 class Step(_Closed):
     """One stage's part in a hit's place, in words."""
 
-    stage: Literal["question", "lexical", "dense", "fused", "reranked", "diversified", "versions", "place"]
+    stage: Literal["question", "lexical", "dense", "sparse", "fused", "reranked", "diversified", "versions", "place"]
     text: str
 
 
@@ -180,7 +182,7 @@ class IndexIdentity(_Closed):
 
 
 class Degraded(_Closed):
-    """A leg that failed while the other one answered."""
+    """A leg that failed while another one answered."""
 
     leg: Leg
     reason: str

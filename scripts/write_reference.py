@@ -92,9 +92,12 @@ def _type(annotation: Any) -> str:
     arguments = [item for item in get_args(annotation) if item is not type(None)]
     if get_origin(annotation) is Literal:
         return ", ".join(f"`{item}`" for item in arguments)
+    if len(arguments) == 2 and arguments[1] is Ellipsis:
+        return f"list of {_type(arguments[0])}"
     if arguments:
         return ", ".join(_type(item) for item in arguments)
     return {
+        "bool": "`true`, `false`",
         "str": "text",
         "int": "whole number",
         "float": "number",

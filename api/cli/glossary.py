@@ -68,7 +68,7 @@ def list_entries(tenant: TenantOption, as_json: JsonFlag = False) -> None:
         )
 
 
-@group.command("export", epilog="Example: mafteach glossary export --tenant demo > terms.jsonl")
+@group.command("export", epilog="Example: mafteach glossary export --tenant demo")
 def export_entries(tenant: TenantOption) -> None:
     """Print a tenant's entries as the lines that `import` reads."""
     import json
@@ -85,7 +85,7 @@ def export_entries(tenant: TenantOption) -> None:
 def delete_entry(
     term: Annotated[str, typer.Argument(metavar="TERM", help="The entry's term.")], tenant: TenantOption
 ) -> None:
-    """Delete one entry."""
+    """Delete one entry of a tenant's glossary."""
     from query.glossary import GlossaryStore
 
     with opened() as runtime:

@@ -42,8 +42,8 @@ class FeedbackParameters(BaseModel):
     responses=described(400, 404, 409, 413),
 )
 def post_feedback(body: MarkBody, caller: Writer, _: NoParameters, here: ServicesHere) -> Mark:
-    """Right, wrong, or "this is the passage". Take `document_id`, `content_hash`, `chunk_id` and `locator` from the hit or
-    the citation. Nothing is written over: of several marks of one caller on one place, the latest counts."""
+    """Right, wrong, or "this is the passage". Take `document_id`, `content_hash`, `chunk_id` and `locator` from the hit
+    or the citation. Nothing is written over: of several marks of one caller on one place, the latest counts."""
     # What is no query can't be learnt from.
     clean_query(body.query, max_chars=here.settings.max_query_chars)
     for passage in body.passages:
@@ -55,10 +55,10 @@ def post_feedback(body: MarkBody, caller: Writer, _: NoParameters, here: Service
 def get_feedback(
     parameters: Annotated[FeedbackParameters, Query()], caller: Reader, here: ServicesHere
 ) -> list[MarkView]:
-    """One's own marks, newest first; with the permission `review` those of the whole tenant. Marks on documents that the
-    caller may not see are left out, so that a page may be short."""
+    """One's own marks, newest first; with the permission `review` those of the whole tenant. Marks on documents that
+    the caller may not see are left out, so that a page may be short."""
     own = None if Permission.REVIEW in caller.permissions else caller.id
-    page = _store(here).list(caller.tenant, caller=own, size=parameters.size, after=parameters.after)
+    page = _store(here).page(caller.tenant, caller=own, size=parameters.size, after=parameters.after)
     visible = _visible(page, caller, here)
     return [mark for mark in page if all(passage.document_id in visible for passage in mark.passages)]
 

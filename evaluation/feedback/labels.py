@@ -1,8 +1,8 @@
 """Labelled questions out of marks: what counts, and what does not. Pure.
 
-Of one caller the latest mark on a place counts. A place answers a question where more callers say so (right, picked, or
-right of the answer that cites it) than say that it does not. A question without such a place, whose refusal more callers
-found right than wrong, is one that the documents do not answer. Everything else is no label.
+Of one caller the latest mark on a place counts. A place answers a question where more callers say so (right, picked,
+or right of the answer that cites it) than say that it does not. A question without such a place, whose refusal more
+callers found right than wrong, is one that the documents do not answer. Everything else is no label.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A mark: one person's word on a passage or an answer. Frozen; changing one's mind is another mark, or its withdrawal."""
+"""A mark: one person's word on a passage or an answer. Frozen: a changed mind is another mark, or a withdrawal."""
 
 from __future__ import annotations
 

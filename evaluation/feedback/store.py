@@ -87,7 +87,7 @@ class FeedbackStore:
             )
         return MarkView(**dict(found), withdrawn=True)
 
-    def list(
+    def page(
         self, tenant: str, *, caller: str | None = None, size: int = PAGE, after: str | None = None
     ) -> list[MarkView]:
         """One page of marks, newest first.

@@ -1,4 +1,4 @@
-"""Fusion rules, one a file; each makes the scores of two legs comparable in its own way."""
+"""Fusion rules, one a file; each makes the scores of the legs comparable in its own way."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ def rule_for(spec: FusionSpec) -> FusionRule:
         case "dbsf":
             return DistributionBased()
         case "raw":
-            return RawScores(spec.raw_c)
+            return RawScores(spec.raw_c, spec.raw_s)

@@ -14,12 +14,12 @@ from typing import Final, Protocol
 from query.request import Leg
 
 # Sums run over the legs in this order, whatever order they came in, so that rounding is the same everywhere.
-LEG_ORDER: Final[tuple[Leg, ...]] = ("bm25", "knn")
+LEG_ORDER: Final[tuple[Leg, ...]] = ("bm25", "knn", "sparse")
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One hit of one leg: `score` is BM25 or a cosine; `rank` counts from 1, None for a score that was asked for
+    """One hit of one leg: `score` is BM25, a cosine, or the sparse legs' sum of products; `rank` counts from 1, None for a score that was asked for
     afterwards because the leg itself did not return the hit."""
 
     chunk_id: str
@@ -36,11 +36,11 @@ class Fused:
 
 
 class FusionRule(Protocol):
-    """One way to make the scores of two legs comparable."""
+    """One way to make the scores of the legs comparable."""
 
     @property
     def needs_all_scores(self) -> bool:
-        """Whether every candidate's score in both legs must be known (asked for in one more round trip)."""
+        """Whether every candidate's score in every leg must be known (asked for in one more round trip)."""
 
     def contributions(self, leg: Leg, hits: Sequence[Scored]) -> list[float]:
         """What each hit of one leg contributes, in the order of `hits`: finite and not negative; empty for an empty

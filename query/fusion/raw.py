@@ -1,9 +1,9 @@
-"""Raw scores on one scale: BM25 + c x cosine.
+"""Raw scores on one scale: BM25 + c x cosine + s x sparse score.
 
-    s(d) = w_bm25 BM25(d) + w_knn c max(0, cos(d))
+    score(d) = w_bm25 BM25(d) + w_knn c max(0, cos(d)) + w_sparse s sparse(d)
 
 With equal weights the order is that of BM25 + c x cosine. Cosines of one query differ by little and start high, so a
-missing one would cost a hit more than all its words are worth: this rule needs every candidate's score in both legs. A
+missing one would cost a hit more than all its words are worth: this rule needs every candidate's score in every leg. A
 negative cosine is no evidence, not evidence against."""
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from query.request import Leg
 
 @dataclass(frozen=True, slots=True)
 class RawScores:
-    """BM25 as it is, the cosine times `c`."""
+    """BM25 as it is, the cosine times `c`, the sparse score times `s`."""
 
     c: float
+    s: float = 1.0
     needs_all_scores: bool = True
 
     def contributions(self, leg: Leg, hits: Sequence[Scored]) -> list[float]:
-        """BM25, or `c * max(0, cosine)`."""
-        factor = self.c if leg == "knn" else 1.0
+        """BM25, `c * max(0, cosine)`, or `s` times the sparse score."""
+        factor = {"bm25": 1.0, "knn": self.c, "sparse": self.s}[leg]
         return [factor * max(0.0, hit.score) for hit in hits]

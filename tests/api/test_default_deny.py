@@ -18,11 +18,13 @@ from api.app import create_app
 from api.caller import Permission
 from api.gate import OPEN_PATHS
 from api.keys import KEY_PATTERN
+from api.routes.page import PAGE_PATHS
 from tests.api.conftest import OURS, THEIRS, Service, bearer
 from tests.api.problems import assert_problem
 
 # Routes that anyone may ask; they tell nothing of any tenant. /metrics has a lock of its own (test_metrics.py).
 OPEN = {("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/docs"), ("GET", "/openapi.json"), ("GET", "/metrics")}
+OPEN |= {("GET", path) for path in PAGE_PATHS}
 QUERY = "אישור חניה לתושב"
 Route = tuple[str, str]
 
