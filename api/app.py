@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Final
@@ -18,9 +19,10 @@ from api.metrics import Metrics
 from api.observe import Observed
 from api.query_log import QueryLog
 from api.rate import RateLimit
-from api.routes import answer, documents, evidence, feedback, glossary, health, metrics, page, search
+from api.routes import answer, documents, evidence, export, feedback, glossary, health, metrics, page, search
 from api.services import Services
 from api.telemetry import Tracing
+from api.turns import Turns
 from api.version import version
 
 DESCRIPTION: Final = (
@@ -68,13 +70,14 @@ def create_app(services: Services) -> FastAPI:
         routes=app,
         authenticator=Authenticator(services.keys, services.tokens),
         rate=RateLimit(settings.rate_limit_per_minute),
+        turns=Turns(cores=os.cpu_count() or 1, waiting=settings.waiting_requests),
     )
     app.add_middleware(limits.TimeLimit, seconds=settings.request_limit_s)
     app.add_middleware(headers.SecurityHeaders)
     app.add_middleware(
         Observed, metrics=counted, query_log=query_log, keeps_text=settings.query_log_text, tracing=tracing
     )
-    for module in (health, metrics, search, answer, documents, glossary, evidence, feedback, page):
+    for module in (health, metrics, search, answer, documents, glossary, evidence, feedback, export, page):
         app.include_router(module.router)
     _describe(app)
 

@@ -43,6 +43,7 @@ STATUSES: Final[Mapping[type[MafteachError], HTTPStatus]] = {
     errors.NotPermitted: HTTPStatus.FORBIDDEN,
     errors.RateLimited: HTTPStatus.TOO_MANY_REQUESTS,
     errors.TimedOut: HTTPStatus.SERVICE_UNAVAILABLE,
+    errors.Busy: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.NotFound: HTTPStatus.NOT_FOUND,
     errors.AlreadyExists: HTTPStatus.CONFLICT,
     errors.StateConflict: HTTPStatus.CONFLICT,
@@ -155,7 +156,11 @@ def answer_of(error: MafteachError) -> JSONResponse:
     """The response to one of our errors; what lies behind the service is logged and not told."""
     status = status_of(error)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        log.error("%s: %s", error.code, error, exc_info=error)
+        # Being busy is nothing to look into, and there may be thousands a minute.
+        if isinstance(error, errors.Busy):
+            log.warning("%s: %s", error.code, error)
+        else:
+            log.error("%s: %s", error.code, error, exc_info=error)
         headers = {"Retry-After": str(RETRY_AFTER_S)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
         return problem(status, error.code, SERVER_DETAIL, headers=headers)
     headers = {"WWW-Authenticate": CHALLENGE} if status == HTTPStatus.UNAUTHORIZED else {}

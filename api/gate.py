@@ -20,7 +20,8 @@ from api.errors import answer_of, noted
 from api.jwt import refused
 from api.rate import RateLimit
 from api.routes.page import PAGE_PATHS
-from search_config.errors import MafteachError
+from api.turns import Turns
+from search_config.errors import Busy, MafteachError, TenantBusy
 
 # Paths that anyone may ask; they tell nothing of any tenant. /metrics checks for itself (`api.routes.metrics`).
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json", "/metrics"}) | PAGE_PATHS
@@ -29,11 +30,14 @@ OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json", 
 class Gate:
     """Puts the caller of a request into its state, or answers 401, 429 or 503."""
 
-    def __init__(self, app: ASGIApp, *, routes: FastAPI, authenticator: Authenticator, rate: RateLimit) -> None:
+    def __init__(
+        self, app: ASGIApp, *, routes: FastAPI, authenticator: Authenticator, rate: RateLimit, turns: Turns
+    ) -> None:
         self._app = app
         self._routes = routes
         self._authenticator = authenticator
         self._rate = rate
+        self._turns = turns
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it."""
@@ -48,7 +52,13 @@ class Gate:
             await answer_of(error)(scope, receive, send)
             return
         scope.setdefault("state", {})["caller"] = caller
-        await self._app(scope, receive, send)
+        try:
+            async with self._turns.turn(caller.tenant):
+                await self._app(scope, receive, send)
+        except (TenantBusy, Busy) as error:
+            # Raised before the turn began: behind it, the application answers its own errors.
+            noted(scope, error.code)
+            await answer_of(error)(scope, receive, send)
 
     def _admitted(self, headers: list[str]) -> Caller:
         if len(headers) > 1:

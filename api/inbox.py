@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 
 from ingest.documents import DocumentOutcome, RawDocument
 from ingest.pipeline import Ingestor
@@ -73,13 +73,20 @@ class Inbox:
         """
         return self._queue.retry(tenant, document_id, groups=groups)
 
-    def release(self, tenant: str, document_id: str, *, groups: Collection[str]) -> DocumentRecord:
-        """Let a quarantined document in.
+    def release(
+        self,
+        tenant: str,
+        document_id: str,
+        *,
+        groups: Collection[str],
+        corrections: Mapping[str, Any] | None = None,
+    ) -> DocumentRecord:
+        """Let a quarantined document in, with the fields that a person corrected.
 
         Raises:
             NotFound, StateConflict
         """
-        return self._queue.release(tenant, document_id, groups=groups)
+        return self._queue.release(tenant, document_id, groups=groups, corrections=corrections)
 
     def original(self, record: DocumentRecord) -> bytes:
         """The bytes of a document as they were sent.

@@ -23,6 +23,8 @@ from api.trail import Trail
 
 MS: Final = 1000.0
 TOTAL: Final = "request"
+# Where a row has the filters that a question named, beside those that its request gave.
+DERIVED: Final = "derived"
 
 log = logging.getLogger("mafteach.requests")
 
@@ -108,8 +110,8 @@ class Observed:
             language=trail.language,
             mode=trail.mode,
             route=trail.route,
-            filters=trail.filters,
-            filter_names=tuple(sorted(trail.filters)),
+            filters={**trail.filters, **self._derived(trail)},
+            filter_names=tuple(sorted([*trail.filters, *(f"{DERIVED}.{name}" for name in trail.derived)])),
             refused=trail.refused,
             reason=trail.reason,
             hits=trail.hits,
@@ -119,3 +121,7 @@ class Observed:
             profile=trail.profile,
             took_ms={**trail.took_ms, TOTAL: seconds * MS},
         )
+
+    def _derived(self, trail: Trail) -> dict[str, Any]:
+        """Their values are words of the question: kept only where those are."""
+        return {DERIVED: trail.derived} if trail.derived and self._keeps_text else {}

@@ -2,7 +2,8 @@
 
 Rows are written by a thread of its own, in batches, after the answer has been given: a request never waits for the log,
 and a log that can't be written costs rows, which are counted, never a request. Rows older than the retention are
-deleted at the start and once a day, by query: the state management of a cluster can only drop whole indices.
+deleted at the start and once a day: the state management of a cluster (`search_config.retention`), where there is one,
+can only drop whole indices.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ class QueryLog:
         }
         deleted = 0
         while rows := self._engine.search(self._index, body)["hits"]["hits"]:
-            gone = [json.dumps({"delete": {"_index": self._index, "_id": row["_id"]}}) for row in rows]
+            gone = [json.dumps({"delete": {"_index": row["_index"], "_id": row["_id"]}}) for row in rows]
             items = self._engine.bulk(gone, refresh="true")
             done = sum(item.ok for item in items)
             deleted += done

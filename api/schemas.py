@@ -25,6 +25,7 @@ from query.request import (
     SearchRequest,
     Weights,
 )
+from search_config.document_fields import DocumentFields
 from search_config.records import DocumentRecord, DocumentState, Stamps
 
 # Rows without their text: about a megabyte.
@@ -155,6 +156,14 @@ class AnswerBody(_Closed):
         default_factory=Filters, description="Values of one field mean 'one of'; fields are joined by 'and'."
     )
     mode: Mode = Field("auto", description="auto and hybrid ask both legs; lexical and dense ask one.")
+    route: AskedRoute = Field(
+        "auto",
+        description="Who answers: the documents' fields (metadata), passages (semantic), both, or what the question "
+        "asks for.",
+    )
+    as_of: date | None = Field(None, description="The day that periods ('last year') are counted from; null is today.")
+    derived: bool = Field(True, description="Whether filters that the question itself names are applied.")
+    without: Values = Field((), description="Fields of derived filters to leave out.")
     stream: bool | None = Field(
         None, description="Server-sent events; null goes by the Accept header (text/event-stream)."
     )
@@ -162,7 +171,15 @@ class AnswerBody(_Closed):
     def request(self, caller: Caller) -> AnswerRequest:
         """The request of this body, by this caller."""
         search = SearchRequest(
-            tenant=caller.tenant, groups=caller.groups, query=self.question, filters=self.filters, mode=self.mode
+            tenant=caller.tenant,
+            groups=caller.groups,
+            query=self.question,
+            filters=self.filters,
+            mode=self.mode,
+            route=self.route,
+            as_of=self.as_of,
+            derived=self.derived,
+            without=self.without,
         )
         return AnswerRequest(search=search, context=self.context)
 
@@ -171,6 +188,10 @@ class DocumentParameters(_Closed):
     """Narrows a listing of documents, and pages through it."""
 
     state: DocumentState | None = Field(None, description="Only documents in this state.")
+    issue: str | None = Field(
+        None, min_length=1, max_length=200, description="Only documents with this code of a doubt: impossible_date."
+    )
+    type: str | None = Field(None, min_length=1, max_length=200, description="Only documents of this kind: contract.")
     size: Annotated[int, Field(ge=1, le=MAX_PAGE, description="Documents of one page.")] = MAX_PAGE
     after: str | None = Field(
         None, min_length=1, max_length=200, description="The id of the last document of the page before."
@@ -185,6 +206,8 @@ class DocumentRow(_Closed):
     tenant: str
     state: DocumentState
     reason: str | None
+    issue_codes: tuple[str, ...] = Field(description="Kinds of the doubts about it.")
+    type: str | None
     attempts: int
     chunks_generated: int
     chunks_indexed: int
@@ -203,18 +226,17 @@ class DocumentView(DocumentRow):
     folder: str | None
     reason_code: str | None
     issues: tuple[str, ...]
-    issue_codes: tuple[str, ...]
     version: int
     content_hash: str | None
     title: str | None
     language: str | None
     media_type: str | None
     url: str | None
-    type: str | None
     tags: tuple[str, ...]
     date: str | None
     reference: str | None
     metadata: dict[str, Any]
+    extracted: DocumentFields | None = Field(description="What was read from its text, with the places.")
     created_at: datetime
     updated_at: datetime
     queued_at: datetime | None

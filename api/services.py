@@ -11,6 +11,7 @@ from ingest.registry import Registry
 from models.base import LanguageModel
 from query.search import SearchContext
 from search_config.client import Engine
+from search_config.errors import IndexMismatch
 from search_config.install import IndexInfo, attach
 from search_config.settings import Settings
 
@@ -41,4 +42,10 @@ class Services:
         Raises:
             EngineError, IndexMissing, IndexMismatch
         """
-        attach(self.engine, self.settings, self.info.model)
+        live = attach(self.engine, self.settings, self.info.model).index
+        if live != self.info.index:
+            raise IndexMismatch(
+                f"{live} is live by now; this service goes on with {self.info.index}, which gets no new documents.",
+                where=self.info.names.chunks,
+                remedy="Start the service again.",
+            )

@@ -30,8 +30,9 @@ class Trail:
         request_id: of this request, in every line of the log about it.
         code: of the error that it ended with.
         reason: why it refused, as a name.
-        hits: rows of the answer; None where it was no search.
-        took_ms: milliseconds by stage.
+        derived: filters that the question itself named.
+        hits: rows of the answer; None where no passages were searched.
+        took_ms: milliseconds by stage, those of an answer beside those of its search.
         truncated: parts of the request that were not read whole.
     """
 
@@ -42,6 +43,7 @@ class Trail:
     mode: str | None = None
     route: str | None = None
     filters: dict[str, Any] = field(default_factory=dict)
+    derived: dict[str, Any] = field(default_factory=dict)
     refused: bool | None = None
     reason: str | None = None
     hits: int | None = None
@@ -62,6 +64,7 @@ class Trail:
         self._found(answer.question, answer.search)
         self.mode = answer.method
         self.refused, self.reason = answer.refused, answer.reason
+        self.took_ms |= answer.took_ms
         return answer.model_copy(update={"search": sendable(answer.search)})
 
     def _found(self, query: str, result: SearchResult) -> None:
@@ -69,7 +72,10 @@ class Trail:
         self.language, self.route, self.profile = result.language, result.route, result.profile
         self.filters = result.filters.model_dump(mode="json", exclude_defaults=True)
         self.refused, self.reason = result.refused, NOTHING_RELEVANT if result.refused else None
-        self.hits, self.total = len(result.hits), result.total
+        self.derived = result.derived.model_dump(mode="json", exclude_defaults=True)
+        # A count over fields that searched no passages is no search that found nothing.
+        searched = result.route != "metadata"
+        self.hits, self.total = (len(result.hits), result.total) if searched else (None, None)
         self.degraded = tuple(sorted({entry.leg for entry in result.degraded}))
         self.took_ms = dict(result.took_ms)
         self.truncated = ("query",) if any(cut in note for note in result.notes for cut in QUERY_CUT) else ()

@@ -52,7 +52,7 @@ class FeatureTable:
 def collect(dataset: Dataset, index: BuiltIndex, context: SearchContext, progress: Progress) -> FeatureTable:
     """Ask every pointed question and read its candidates' features.
 
-    Candidates are those of both legs under the context's profile; every field of `profile.bm25`, boosted or not, has a
+    Candidates are those of all legs under the context's profile; every field of `profile.bm25`, boosted or not, has a
     column, so that a weight can be found for it.
     """
     asked = [question for question in dataset.questions if question.retrievable and question.kind != "aspects"]
@@ -71,7 +71,7 @@ def _candidates(
     question: Question, right: Mapping[str, int], context: SearchContext
 ) -> tuple[tuple[str, ...], Candidates]:
     ranking = rank(SearchRequest(tenant=TENANT, query=question.query, size=MAX_SIZE // 2), context)
-    found = {candidate.chunk_id: candidate for candidate in (*ranking.lexical, *ranking.dense)}
+    found = {candidate.chunk_id: candidate for candidate in (*ranking.lexical, *ranking.dense, *ranking.sparse)}
     ids = tuple(sorted(found))
     features = features_of(
         context.engine, ranking.plan, [found[chunk] for chunk in ids], list(context.profile.bm25), ranking.tokens

@@ -203,6 +203,7 @@ def _finished(
             "version": 1,
             "model": info.model.identity,
             "analyzer": info.analyzer,
+            "sparse_terms": info.model.sparse_terms if profile.uses_sparse() else None,
             "notes": "Learnt by `mafteach tune`; figures are cross-validated by document.",
             "figures": figures,
             "refusal": None if calibration is None else calibration.spec,

@@ -17,6 +17,7 @@ from evaluation.tuning import (
     BOOSTS,
     COSINE_FACTORS,
     FOLDS,
+    SPARSE_FACTORS,
     CrossValidated,
     FoldOf,
     Weights,
@@ -25,7 +26,7 @@ from evaluation.tuning import (
     objective_of,
 )
 from query.features import BM25, COSINE, OF_TOKENS
-from query.profile import FusionSpec, Profile
+from query.profile import SPARSE, Profile
 from query.profile_parts import Blend, FoldWeights
 from query.request import Language, Leg
 from search_config import fields
@@ -35,7 +36,7 @@ LEAST_OF_A_CLASS: Final = 30
 # Decimals that are written: finer ones change no order.
 DECIMALS: Final = 4
 # Features that compare meanings, not words.
-MEANING: Final = OF_TOKENS | {COSINE}
+MEANING: Final = OF_TOKENS | {COSINE, SPARSE}
 STEPS: Final = 3
 LEARNING: Final = "learning"
 
@@ -96,7 +97,7 @@ def learn_order(table: FeatureTable, fold_of: FoldOf, base: Profile, progress: P
     profile = base.model_copy(
         update={
             "bm25": _boosts(lexical.weights, columns),
-            "fusion": FusionSpec(rule="raw", rrf_k=base.fusion.rrf_k, raw_c=base.fusion.raw_c),
+            "fusion": base.fusion.model_copy(update={"rule": "raw"}),
             "weights": _leg_weights(base, fused.whole),
             "blends": {language: _rounded(found.weights) for language, found in blends.kept.items()}
             | {language: {} for language in blends.without},
@@ -136,7 +137,11 @@ def _blend(table: FeatureTable, fused: _Fused, fold_of: FoldOf) -> _Blends:
         pool = replace(table, questions=tuple(pooled(table, questions, fused.whole[language])))
         known = [name for place, name in enumerate(table.names) if _differs(pool, place)]
         # Few questions, or words of another language than the texts', say nothing of words.
-        found, features = _best(pool, [known, [name for name in known if name in MEANING]], fold_of)
+        # Terms take part where they win: the first of equals is without them.
+        words = [name for name in known if name != SPARSE]
+        tried = [words, [name for name in words if name in MEANING]]
+        tried += [[*choice, SPARSE] for choice in tried] if SPARSE in known else []
+        found, features = _best(pool, tried, fold_of)
         before = {question.question.id: fused.ranks[question.question.id] for question in questions}
         if objective_of(found.ranks) > objective_of(before):
             kept[language] = found
@@ -173,25 +178,45 @@ def field_of(column: str) -> str:
 
 
 def _fuse(table: FeatureTable, lexical: CrossValidated, fold_of: FoldOf, base: Profile) -> _Fused:
+    """Factors of each class; sparse terms weigh where they win on held-out folds."""
     whole: dict[Language, Weights] = {}
     by_fold: list[dict[Language, Weights]] = [{} for _ in range(FOLDS)]
     ranks: dict[str, float] = {}
     for language, questions in classes_of(table).items():
         factor = cosine_factor(base, language)
-        enough = len(questions) >= LEAST_OF_A_CLASS
-        whole[language] = _with_cosine(table, questions if enough else (), lexical.weights, factor)
-        for fold, weights in enumerate(lexical.fold_weights):
-            training = [question for question in questions if fold_of(question) != fold]
-            by_fold[fold][language] = _with_cosine(table, training if enough else (), weights, factor)
-            held_out = [question for question in questions if fold_of(question) == fold]
-            ranks |= ranks_under(table, held_out, by_fold[fold][language])
+        found = _joined(table, questions, lexical, factor, {COSINE: COSINE_FACTORS}, fold_of)
+        if SPARSE in table.names:
+            more = {COSINE: COSINE_FACTORS, SPARSE: SPARSE_FACTORS}
+            with_terms = _joined(table, questions, lexical, factor, more, fold_of)
+            found = with_terms if objective_of(with_terms.ranks) > objective_of(found.ranks) else found
+        whole[language] = found.weights
+        for fold, weights in enumerate(found.fold_weights):
+            by_fold[fold][language] = weights
+        ranks |= found.ranks
     return _Fused(whole, tuple(by_fold), ranks)
 
 
-def _with_cosine(table: FeatureTable, questions: Sequence[Candidates], words: Weights, factor: float) -> Weights:
-    """Boosts with the cosine's factor learnt from `questions`; as it was, where there are none."""
-    start = {**words, COSINE: factor}
-    return fit(table, questions, start, {COSINE: COSINE_FACTORS}) if questions else start
+def _joined(
+    table: FeatureTable,
+    questions: Sequence[Candidates],
+    lexical: CrossValidated,
+    factor: float,
+    tried: Mapping[str, Sequence[float]],
+    fold_of: FoldOf,
+) -> CrossValidated:
+    """The boosts with factors of the other legs, learnt from one class's questions where it has enough."""
+    enough = len(questions) >= LEAST_OF_A_CLASS
+
+    def weights_of(learnt: Sequence[Candidates], words: Weights) -> Weights:
+        start = {**words, COSINE: factor}
+        return fit(table, learnt, start, tried) if enough and learnt else start
+
+    fold_weights: list[Weights] = []
+    ranks: dict[str, float] = {}
+    for fold, words in enumerate(lexical.fold_weights):
+        fold_weights.append(weights_of([one for one in questions if fold_of(one) != fold], words))
+        ranks |= ranks_under(table, [one for one in questions if fold_of(one) == fold], fold_weights[-1])
+    return CrossValidated(weights_of(questions, lexical.weights), tuple(fold_weights), ranks)
 
 
 def cosine_factor(profile: Profile, language: Language) -> float:
@@ -202,12 +227,15 @@ def cosine_factor(profile: Profile, language: Language) -> float:
 
 
 def _leg_weights(base: Profile, learnt: Mapping[Language, Weights]) -> dict[Language, dict[Leg, float]]:
-    """The legs' weights that give each class its factor, with the profile's c as it is."""
+    """The legs' weights that give each class its factors, with the profile's c and s as they are."""
     weights = dict(base.weights)
     for language, found in learnt.items():
-        dense = found.get(COSINE, 0.0) / base.fusion.raw_c
-        knn = round(dense / (1.0 + dense), DECIMALS)
-        weights[language] = {"bm25": 1.0 - knn, "knn": knn}
+        dense, sparse = found.get(COSINE, 0.0) / base.fusion.raw_c, found.get(SPARSE, 0.0) / base.fusion.raw_s
+        total = 1.0 + dense + sparse
+        others: dict[Leg, float] = {"knn": round(dense / total, DECIMALS)}
+        if sparse:
+            others["sparse"] = round(sparse / total, DECIMALS)
+        weights[language] = {"bm25": 1.0 - sum(others.values()), **others}
     return weights
 
 

@@ -44,6 +44,7 @@ def stages_of(ranking: StagedRanking) -> dict[str, tuple[Candidate, ...]]:
     return {
         "lexical": ranking.lexical,
         "dense": ranking.dense,
+        "sparse": ranking.sparse,
         "fused": ranking.fused,
         "reranked": ranking.reranked,
         "diversified": ranking.diversified,
@@ -63,9 +64,14 @@ def summarise(
     judged = qrels(pointed, index.passages)
     runs: dict[str, dict[str, list[str]]] = {}
     for question in pointed:
-        for stage, candidates in stages_of(rankings[question.id]).items():
-            runs.setdefault(stage, {})[question.id] = [candidate.chunk_id for candidate in candidates]
-    stages = {stage: figures(run, judged, cutoffs) for stage, run in runs.items()}
+        ranking = rankings[question.id]
+        for stage, candidates in stages_of(ranking).items():
+            # Most profiles ask the sparse leg for some classes of queries or for none.
+            if stage != "sparse" or ranking.weights.get("sparse", 0.0) > 0:
+                runs.setdefault(stage, {})[question.id] = [candidate.chunk_id for candidate in candidates]
+    stages = {
+        stage: figures(run, {question: judged[question] for question in run}, cutoffs) for stage, run in runs.items()
+    }
     destroyed = [question for question in pointed if not judged[question.id]]
     report = Report(
         dataset=dataset.name,
@@ -120,9 +126,12 @@ def _by_group(
     return {
         name: {
             stage: figures(
-                {question: run[question] for question in ids}, {question: judged[question] for question in ids}, cutoffs
+                {question: run[question] for question in asked},
+                {question: judged[question] for question in asked},
+                cutoffs,
             ).figures
             for stage, run in runs.items()
+            if (asked := [question for question in ids if question in run])
         }
         for name, ids in groups.items()
         if len(ids) < len(questions)
@@ -189,7 +198,11 @@ def _ranks(
         query=question.query,
         language=question.language,
         phrasing=question.phrasing,
-        ranks={stage: first_right(run[question.id], judged[question.id]) for stage, run in runs.items()},
+        ranks={
+            stage: first_right(run[question.id], judged[question.id])
+            for stage, run in runs.items()
+            if question.id in run
+        },
     )
 
 

@@ -23,6 +23,8 @@ PASSES: Final = 3
 BOOSTS: Final = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5)
 # Tried for c of BM25 + c x cosine: from "words decide" to "meaning decides".
 COSINE_FACTORS: Final = (0.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 80.0, 100.0, 130.0, 170.0, 220.0, 300.0)
+# Tried for s of BM25 + c x cosine + s x sparse score; the score's spread is about BM25's.
+SPARSE_FACTORS: Final = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.4, 2.0, 3.0, 5.0)
 # A weight is moved only by what improves the objective by this much: smaller gains are noise of single questions.
 LEAST_GAIN: Final = 2e-4
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -71,6 +73,7 @@ def write(
     max_items: int,
     max_bytes: int,
     refresh: Literal["false", "true", "wait_for"] = "false",
+    senders: int = 1,
 ) -> list[BulkItem]:
     """Write rows in as few requests as the bounds allow.
 
@@ -81,6 +84,8 @@ def write(
         max_items: most rows of one request.
         max_bytes: most bytes of one request; a row that is larger goes alone.
         refresh: whether what was written can be searched at once.
+        senders: requests under way at one time; the next one is made ready meanwhile. With more than one the requests
+            may arrive in any order: no row twice, then.
 
     Returns:
         One outcome a row, in order: read `ok` of each. Items that the engine was too busy for were sent again before.
@@ -92,11 +97,19 @@ def write(
     def send(part: Sequence[BulkRow]) -> list[BulkItem]:
         return engine.bulk((line for row in part for line in row.lines(index)), refresh=refresh)
 
-    return [
-        item
-        for part in batches(rows, index, max_items, max_bytes)
-        for item in send_retrying(send, part, wait=ITEM_WAIT)
-    ]
+    parts = batches(rows, index, max_items, max_bytes)
+    if senders == 1:
+        return [item for part in parts for item in send_retrying(send, part, wait=ITEM_WAIT)]
+    written: list[BulkItem] = []
+    under_way: deque[Future[list[BulkItem]]] = deque()
+    with ThreadPoolExecutor(senders) as pool:
+        for part in parts:
+            if len(under_way) == senders:
+                written += under_way.popleft().result()
+            under_way.append(pool.submit(send_retrying, send, part, wait=ITEM_WAIT))
+        for future in under_way:
+            written += future.result()
+    return written
 
 
 def batches(rows: Iterable[BulkRow], index: str, max_items: int, max_bytes: int) -> Iterator[list[BulkRow]]:

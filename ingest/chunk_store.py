@@ -27,6 +27,10 @@ VECTOR_DECIMALS: Final = 8
 TERM_DECIMALS: Final = 4
 # Rows of one page of ids; the engine gives at most 10,000 at once.
 PAGE_ROWS: Final = 5_000
+# Two bulk requests keep an engine of two cores busy while a third is made ready; more only wait in its queue.
+SENDERS: Final = 2
+# Versions of the chunks at one time: two or three.
+VERSIONS_MAX: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,13 @@ class ChunkRow:
 
 
 class ChunkStore:
-    """Rows of the chunks index, through its alias."""
+    """Rows of one version of the chunks, by its own name: the alias may move to an index of another model at any time,
+    and a writer that holds this model's vectors must not follow it."""
 
     def __init__(self, engine: Engine, info: IndexInfo, settings: Settings) -> None:
         self._engine = engine
-        self._alias = info.names.chunks
+        self._index = info.index
+        self._everywhere = info.names.all_chunks
         self._settings = settings
 
     def write(self, rows: Iterable[ChunkRow]) -> list[BulkItem]:
@@ -56,15 +62,16 @@ class ChunkStore:
         """
         return write(
             self._engine,
-            self._alias,
-            (BulkRow("index", row.record.chunk_id, _json(row), to_alias=True) for row in rows),
+            self._index,
+            (BulkRow("index", row.record.chunk_id, row_json(row)) for row in rows),
             max_items=self._settings.bulk_max_items,
             max_bytes=self._settings.bulk_max_bytes,
+            senders=SENDERS,
         )
 
     def refresh(self) -> None:
         """Make what was written visible to searches."""
-        self._engine.request("POST", f"/{self._alias}/_refresh")
+        self._engine.request("POST", f"/{self._index}/_refresh")
 
     def counts(self, tenant: str, stamps: Mapping[str, str]) -> dict[str, int]:
         """Chunks of each document that were made from one content in one way.
@@ -88,7 +95,7 @@ class ChunkStore:
                 }
             },
         }
-        buckets = self._engine.search(self._alias, body)["aggregations"]["made"]["buckets"]
+        buckets = self._engine.search(self._index, body)["aggregations"]["made"]["buckets"]
         return {document: bucket["doc_count"] for document, bucket in buckets.items()}
 
     def totals(self, tenant: str, document_ids: Collection[str]) -> dict[str, int]:
@@ -101,7 +108,7 @@ class ChunkStore:
             "query": {"bool": {"filter": [_owned(tenant), terms]}},
             "aggs": {"documents": {"terms": {"field": fields.DOCUMENT_ID, "size": len(document_ids)}}},
         }
-        buckets = self._engine.search(self._alias, body)["aggregations"]["documents"]["buckets"]
+        buckets = self._engine.search(self._index, body)["aggregations"]["documents"]["buckets"]
         return dict.fromkeys(document_ids, 0) | {bucket["key"]: bucket["doc_count"] for bucket in buckets}
 
     def delete_others(self, tenant: str, stamps: Mapping[str, Collection[str]]) -> None:
@@ -123,47 +130,65 @@ class ChunkStore:
         """Delete the chunks whose ids begin with one of the stamps. Refresh before."""
         self._delete(tenant, [{"prefix": {fields.CHUNK_ID: stamp}} for stamp in stamps])
 
-    def delete_document(self, tenant: str, document_id: str) -> None:
-        """Delete all chunks of a document. Refresh before."""
-        self._delete(tenant, [{"term": {fields.DOCUMENT_ID: document_id}}])
+    def delete_all_of(self, tenant: str, document_ids: Collection[str]) -> None:
+        """Delete all chunks of documents in this version. Refresh before."""
+        self._delete(tenant, [{"terms": {fields.DOCUMENT_ID: list(document_ids)}}] if document_ids else [])
 
-    def _delete(self, tenant: str, any_of: list[Json]) -> None:
+    def delete_document(self, tenant: str, document_id: str) -> None:
+        """Delete all chunks of a document in every version: the live one, the one before, one that is being built."""
+        self._engine.request("POST", f"/{self._everywhere}/_refresh")
+        for index in self._holders(tenant, document_id):
+            self._delete(tenant, [{"term": {fields.DOCUMENT_ID: document_id}}], index=index)
+
+    def _holders(self, tenant: str, document_id: str) -> list[str]:
+        """Versions that hold chunks of a document."""
+        body = {
+            "size": 0,
+            "query": {"bool": {"filter": [_owned(tenant), {"term": {fields.DOCUMENT_ID: document_id}}]}},
+            "aggs": {"versions": {"terms": {"field": "_index", "size": VERSIONS_MAX}}},
+        }
+        answer = self._engine.search(self._everywhere, body)
+        return [bucket["key"] for bucket in answer["aggregations"]["versions"]["buckets"]]
+
+    def _delete(self, tenant: str, any_of: list[Json], *, index: str | None = None) -> None:
         """Delete by id what a search finds: the engine's own delete-by-query is a module that not every node has."""
+        index = index or self._index
         if not any_of:
             return
         query = {"bool": {"filter": [_owned(tenant)], "should": any_of, "minimum_should_match": 1}}
         items = write(
             self._engine,
-            self._alias,
-            (BulkRow("delete", id_) for id_ in list(self._ids(query))),
+            index,
+            (BulkRow("delete", id_) for id_ in list(self._ids(index, query))),
             max_items=self._settings.bulk_max_items,
             max_bytes=self._settings.bulk_max_bytes,
         )
         refused = [item for item in items if not item.ok]
         if any(item.disk_full for item in refused):
-            raise disk_full(str(refused[0].error), self._alias)
+            raise disk_full(str(refused[0].error), index)
         if refused:
             raise EngineRejected(
-                f"{len(refused)} of {len(items)} old chunks were not deleted: {refused[0].error}.", where=self._alias
+                f"{len(refused)} of {len(items)} old chunks were not deleted: {refused[0].error}.", where=index
             )
         if items:
-            self.refresh()
+            self._engine.request("POST", f"/{index}/_refresh")
 
-    def _ids(self, query: Json) -> Iterator[str]:
+    def _ids(self, index: str, query: Json) -> Iterator[str]:
         """Ids of all rows that a query finds, page by page."""
         body: Json = {"size": PAGE_ROWS, "query": query, "sort": [{fields.CHUNK_ID: "asc"}], "_source": False}
-        hits = self._engine.search(self._alias, body)["hits"]["hits"]
+        hits = self._engine.search(index, body)["hits"]["hits"]
         while hits:
             yield from (hit["_id"] for hit in hits)
             body["search_after"] = hits[-1]["sort"]
-            hits = self._engine.search(self._alias, body)["hits"]["hits"]
+            hits = self._engine.search(index, body)["hits"]["hits"]
 
 
 def _owned(tenant: str) -> Json:
     return {"term": {fields.TENANT: tenant_id(tenant)}}
 
 
-def _json(row: ChunkRow) -> str:
+def row_json(row: ChunkRow) -> str:
+    """A chunk as the index has it."""
     columns = row.record.model_dump(mode="json", by_alias=True, exclude_none=True)
     columns[fields.EMBEDDING] = np.round(row.vector.astype(np.float64), VECTOR_DECIMALS).tolist()
     if row.code is not None:

@@ -53,7 +53,6 @@ class Deleter:
         """Delete all that a document has; its row, if it is still the one of `mark`, last."""
         # What it replaced is in force again.
         self._superseding.clear(tenant, document_id)
-        self._store.refresh()
         self._store.delete_document(tenant, document_id)
         self._spool.drop(document_id)
         self._ledger.write([Change(document_id, None, mark)], visible=True)

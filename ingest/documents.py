@@ -48,6 +48,11 @@ class Timings(BaseModel):
     embed_ms: float = 0.0
     index_ms: float = 0.0
 
+    def plus(self, other: Timings) -> Timings:
+        """The sums."""
+        own = self.model_dump()
+        return Timings(**{name: own[name] + value for name, value in other.model_dump().items()})
+
 
 class DocumentOutcome(BaseModel):
     """What became of one document."""

@@ -96,7 +96,7 @@ class Ledger:
             "POST",
             f"/{self._index}/_mget",
             body={"ids": list(document_ids)},
-            params={"_source_excludes": fields.TEXT},
+            params={"_source_excludes": ",".join(fields.BULKY)},
         )
         found = {}
         for row in answer["docs"]:

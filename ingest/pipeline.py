@@ -27,6 +27,7 @@ from ingest.extract.builder import one_line, shortened
 from ingest.extract.registry import EXTRACTORS_VERSION
 from ingest.extraction import Extract, doubt, plain_extract
 from ingest.fields.resolve import Superseding
+from ingest.gate import Gate
 from ingest.lease import Watch, Worker
 from ingest.ledger import Ledger
 from ingest.publishing import Publisher
@@ -41,6 +42,7 @@ from search_config.errors import (
     DocumentError,
     DoubtfulDocument,
     EngineError,
+    IndexClosing,
     IndexMismatch,
     ModelError,
     SearchIndexError,
@@ -96,6 +98,7 @@ class Ingestor:
         self.queue = Queue(engine, info, settings)
         self.worker = Worker(engine, info.names, lease_s=settings.lease_s)
         watch = Watch(engine, info.names)
+        self._gate = Gate(engine, info, watch)
         ledger, spool = Ledger(engine, info.names, settings), Spool(settings)
         self._store = ChunkStore(engine, info, settings)
         self._encoder = Encoder(embedder, info)
@@ -132,6 +135,8 @@ class Ingestor:
         Raises:
             EngineUnreachable, EngineOverloaded, EngineDiskFull, EngineRejected, ModelUnavailable: nothing more can be
                 done now; documents wait, and a repeated call goes on.
+            IndexMismatch: a migration made another version the live one: attach anew, with that one's model.
+            IndexClosing: a migration is about to; only without `wait`.
             TenantError: a document without a valid tenant; nothing was written.
         """
         works = [self.work(raw) for raw in batch]
@@ -172,7 +177,12 @@ class Ingestor:
         waiting = works
         while waiting:
             lost = {work.id for work in waiting if work.lost}
-            done = self._turn(waiting, lost, on_embedded)
+            try:
+                done = self._turn(waiting, lost, on_embedded)
+            except IndexClosing:
+                if not wait:
+                    raise
+                done = {}
             outcomes |= done
             waiting = [work for work in waiting if work.id not in outcomes]
             if waiting and not wait:
@@ -184,6 +194,7 @@ class Ingestor:
 
     def _turn(self, works: list[Work], lost: set[str], on_embedded: OnEmbedded) -> dict[str, DocumentOutcome]:
         """Do what can be done now."""
+        self._gate.check()
         looked = self._claims.look(works)
         for work in looked.deleting:
             if work.mark is not None:
@@ -204,6 +215,8 @@ class Ingestor:
         """Every step for documents that are free."""
         self._claims.claim(works)
         try:
+            # Again: a migration that closed it in between does not wait for what was not claimed yet.
+            self._gate.check()
             for work in works:
                 if work.going:
                     self._extract(work)

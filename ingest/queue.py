@@ -212,7 +212,7 @@ class Queue:
             "size": limit,
             "query": {"bool": {"filter": [open_], "should": free, "minimum_should_match": 1}},
             "sort": [{fields.UPDATED_AT: "asc"}, {fields.DOCUMENT_ID: "asc"}],
-            "_source": {"excludes": [fields.TEXT]},
+            "_source": {"excludes": list(fields.BULKY)},
         }
         hits = self._engine.search(self._index, body)["hits"]["hits"]
         return tuple(DocumentRecord.model_validate(hit["_source"]) for hit in hits)

@@ -28,7 +28,7 @@ Groups = Collection[str] | None
 PAGE_ROWS: Final = 1_000
 # States of DocumentState, and room for those of a later version.
 STATES_MAX: Final = 32
-# Folders of one page of a summary.
+# Folders of one page of a summary; the same of its other groups.
 PAGE_FOLDERS: Final = 1_000
 
 
@@ -45,7 +45,12 @@ class FolderSummary(BaseModel):
 
 
 class RegistrySummary(BaseModel):
-    """A tenant's documents and chunks in numbers."""
+    """A tenant's documents and chunks in numbers.
+
+    Attributes:
+        by_issue: documents by the code of a doubt; one with two doubts is in both.
+        by_type: documents of each kind by state; those whose kind was not found are under the empty name.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -53,6 +58,8 @@ class RegistrySummary(BaseModel):
     by_state: dict[DocumentState, int]
     chunks_generated: int
     chunks_indexed: int
+    by_issue: dict[str, int] = {}
+    by_type: dict[str, dict[DocumentState, int]] = {}
     folders: tuple[FolderSummary, ...] = ()
 
 
@@ -100,6 +107,8 @@ class Registry:
         *,
         state: DocumentState | None = None,
         reason: str | None = None,
+        issue: str | None = None,
+        type: str | None = None,
         folder: str | None = None,
         size: int = PAGE_ROWS,
         after: str | None = None,
@@ -111,6 +120,8 @@ class Registry:
             tenant: whose documents.
             state: only those in this state.
             reason: only those with this code of a reason, or of a doubt.
+            issue: only those with this code of a doubt.
+            type: only those of this kind.
             folder: only those in this folder, or below it.
             size: rows of the page.
             after: the last id of the page before.
@@ -118,9 +129,9 @@ class Registry:
         """
         body: Json = {
             "size": size,
-            "query": _owned(tenant, groups, state=state, reason=reason, folder=folder),
+            "query": _owned(tenant, groups, state=state, reason=reason, issue=issue, type=type, folder=folder),
             "sort": [{fields.DOCUMENT_ID: "asc"}],
-            "_source": {"excludes": [fields.TEXT]},
+            "_source": {"excludes": list(fields.BULKY)},
         }
         if after is not None:
             body["search_after"] = [after]
@@ -133,15 +144,18 @@ class Registry:
         *,
         state: DocumentState | None = None,
         reason: str | None = None,
+        issue: str | None = None,
+        type: str | None = None,
         folder: str | None = None,
         groups: Groups = None,
     ) -> Iterator[DocumentRecord]:
         """All documents of a tenant, page by page; the arguments are those of `list`."""
-        page = self.list(tenant, state=state, reason=reason, folder=folder, groups=groups)
-        while page:
+        after: str | None = None
+        while page := self.list(
+            tenant, state=state, reason=reason, issue=issue, type=type, folder=folder, groups=groups, after=after
+        ):
             yield from page
-            last = page[-1].document_id
-            page = self.list(tenant, state=state, reason=reason, folder=folder, groups=groups, after=last)
+            after = page[-1].document_id
 
     def summary(self, tenant: str, *, groups: Groups = None) -> RegistrySummary:
         """Documents by state, and chunks, of those that the asker may see; the same for every folder."""
@@ -173,13 +187,34 @@ class Registry:
                 break
             body["aggs"]["folders"]["composite"]["after"] = page["after_key"]
             page = self._engine.search(self._index, body)["aggregations"]["folders"]
-        return RegistrySummary(documents=documents, folders=tuple(folders), **_numbers(totals))
+        by_type: dict[str, dict[DocumentState, int]] = {}
+        for (kind, state), count in self._counts(tenant, groups, fields.TYPE, fields.STATE):
+            by_type.setdefault(kind, {})[DocumentState(state)] = count
+        return RegistrySummary(
+            documents=documents,
+            folders=tuple(folders),
+            by_issue={code: count for (code,), count in self._counts(tenant, groups, fields.ISSUE_CODES) if code},
+            by_type=by_type,
+            **_numbers(totals),
+        )
+
+    def _counts(self, tenant: str, groups: Groups, *names: str) -> Iterator[tuple[tuple[str, ...], int]]:
+        """How many documents have each combination of values, all of them; "" for a document without one."""
+        sources = [{name: {"terms": {"field": name, "missing_bucket": True}}} for name in names]
+        composite: Json = {"size": PAGE_FOLDERS, "sources": sources}
+        body = {"size": 0, "query": _owned(tenant, groups), "aggs": {"counts": {"composite": composite}}}
+        while (page := self._engine.search(self._index, body)["aggregations"]["counts"])["buckets"]:
+            for bucket in page["buckets"]:
+                yield tuple(bucket["key"][name] or "" for name in names), bucket["doc_count"]
+            if "after_key" not in page:
+                return
+            composite["after"] = page["after_key"]
 
     def same_content(self, tenant: str, content_hashes: Collection[str]) -> tuple[DocumentRecord, ...]:
         """Searchable documents of a tenant with one of these contents, without text; no more than a page of them."""
         query = _owned(tenant, None, state=DocumentState.READY)
         query["bool"]["filter"].append({"terms": {fields.CONTENT_HASH: list(content_hashes)}})
-        body = {"size": PAGE_ROWS, "query": query, "_source": {"excludes": [fields.TEXT]}}
+        body = {"size": PAGE_ROWS, "query": query, "_source": {"excludes": list(fields.BULKY)}}
         hits = self._engine.search(self._index, body)["hits"]["hits"]
         return tuple(DocumentRecord.model_validate(hit["_source"]) for hit in hits)
 
@@ -227,6 +262,8 @@ def _owned(
     *,
     state: DocumentState | None = None,
     reason: str | None = None,
+    issue: str | None = None,
+    type: str | None = None,
     folder: str | None = None,
 ) -> Json:
     clauses: list[Json] = [{"term": {fields.TENANT: tenant_id(tenant)}}, *visible_clause(groups)]
@@ -234,6 +271,10 @@ def _owned(
         clauses.append({"term": {fields.STATE: state.value}})
     if reason is not None:
         clauses.append(_any({"term": {fields.REASON_CODE: reason}}, {"term": {fields.ISSUE_CODES: reason}}))
+    if issue is not None:
+        clauses.append({"term": {fields.ISSUE_CODES: issue}})
+    if type is not None:
+        clauses.append({"term": {fields.TYPE: type}})
     if folder is not None:
         inside = folder.rstrip("/")
         clauses.append(_any({"term": {fields.FOLDER: inside or "/"}}, {"prefix": {fields.FOLDER: f"{inside}/"}}))

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from ingest.chunk_store import ChunkRow
+from ingest.layout import layout_of
 from ingest.work import Work
 from search_config import fields
 from search_config.errors import DoubtfulDocument, MafteachError
@@ -228,6 +229,7 @@ def _content(work: Work) -> Json:
         "extracted": None if read.extracted is None else read.extracted.model_dump(mode="json", by_alias=True),
         "filter_fields": read.filter_fields.model_dump(mode="json", exclude_none=True),
         "text": document.text,
+        "layout": layout_of(document),
     }
     return {name: value for name, value in found.items() if value is not None}
 

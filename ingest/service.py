@@ -10,7 +10,7 @@ from typing import Final
 from ingest.documents import DocumentOutcome, RawDocument
 from ingest.pipeline import Ingestor
 from ingest.queue import Queue, described
-from search_config.errors import DocumentError, EngineError, ModelError, NotFound, StateConflict
+from search_config.errors import DocumentError, EngineError, IndexClosing, ModelError, NotFound, StateConflict
 from search_config.records import DocumentRecord, DocumentState
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ def work_queue(ingestor: Ingestor, queue: Queue, stop: threading.Event, *, once:
             try:
                 found = queue.waiting(TAKE_DOCUMENTS)
                 done = take(ingestor, queue, found, on_outcome)
-            except (EngineError, ModelError) as error:
+            except (EngineError, ModelError, IndexClosing) as error:
                 if once:
                     raise
                 log.warning("The worker waits: %s", error)

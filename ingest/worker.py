@@ -6,14 +6,14 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ingest.documents import DocumentOutcome, RawDocument
+from ingest.documents import DocumentOutcome, RawDocument, Timings
 from ingest.files import find_files, printable, read_file
 from ingest.pipeline import Ingestor
 from ingest.processes import Describe, Pool
@@ -61,6 +61,7 @@ class IngestReport(BaseModel):
     noted: tuple[DocumentOutcome, ...] = Field((), description="Ready, with something that a person should know.")
     chunks: int = 0
     seconds: float = 0.0
+    stages: Timings = Field(Timings(), description="Work by stage, summed over documents and processes.")
     processes: dict[int, int] = Field(default_factory=dict, description="Documents worked on, by process id.")
 
 
@@ -173,6 +174,7 @@ class _Counts:
     ready: int = 0
     unchanged: int = 0
     chunks: int = 0
+    stages: Timings = field(default_factory=Timings)
 
 
 class _Run:
@@ -213,6 +215,7 @@ class _Run:
             noted=tuple(self._noted),
             chunks=self._counts.chunks,
             seconds=time.perf_counter() - self._started,
+            stages=self._counts.stages,
             processes=dict(self._processes),
         )
 
@@ -227,6 +230,7 @@ class _Run:
 
     def _count(self, outcome: DocumentOutcome) -> None:
         counts = self._counts
+        counts.stages = counts.stages.plus(outcome.timings)
         if outcome.pid is not None:
             self._processes[outcome.pid] += 1
         if outcome.reason is not None:

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -213,6 +214,14 @@ class CachedEmbedder(_Wrapped):
         return found
 
 
+class _Query(NamedTuple):
+    """What is kept of a query: its tokens and terms where one pass gave them too."""
+
+    vector: Vectors
+    tokens: Vectors | None = None
+    terms: Terms | None = None
+
+
 class RecentQueries(_Wrapped):
     """Keeps the vectors of the last queries in memory: the same question asked again, or with another filter."""
 
@@ -223,7 +232,7 @@ class RecentQueries(_Wrapped):
         """
         super().__init__(inner)
         self._size = size
-        self._kept: OrderedDict[tuple[str, bool], tuple[Vectors, Vectors | None]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, bool], _Query] = OrderedDict()
         self._using = threading.Lock()
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
@@ -237,28 +246,30 @@ class RecentQueries(_Wrapped):
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """As the inner model's, from memory where it can."""
 
-        def compute(missing: Sequence[str]) -> list[tuple[Vectors, Vectors | None]]:
-            return [(vector, None) for vector in self._inner.embed_queries(missing)]
+        def compute(missing: Sequence[str]) -> list[_Query]:
+            return [_Query(vector) for vector in self._inner.embed_queries(missing)]
 
         return self._stacked(self._rows(texts, compute, with_tokens=False))
 
     def encode_queries(self, texts: Sequence[str]) -> EncodedQueries:
         """As the inner model's, from memory where it can."""
 
-        def compute(missing: Sequence[str]) -> list[tuple[Vectors, Vectors | None]]:
+        def compute(missing: Sequence[str]) -> list[_Query]:
             made = self._coder.encode_queries(missing)
-            return list(zip(made.vectors, made.tokens, strict=True))
+            terms = made.terms or [None] * len(missing)
+            return [_Query(*parts) for parts in zip(made.vectors, made.tokens, terms, strict=True)]
 
         rows = self._rows(texts, compute, with_tokens=True)
-        return EncodedQueries(self._stacked(rows), tuple(tokens for _, tokens in rows if tokens is not None))
+        tokens = tuple(row.tokens for row in rows if row.tokens is not None)
+        return EncodedQueries(self._stacked(rows), tokens, tuple(row.terms for row in rows if row.terms is not None))
 
     def _rows(
         self,
         texts: Sequence[str],
-        compute: Callable[[Sequence[str]], list[tuple[Vectors, Vectors | None]]],
+        compute: Callable[[Sequence[str]], list[_Query]],
         *,
         with_tokens: bool,
-    ) -> list[tuple[Vectors, Vectors | None]]:
+    ) -> list[_Query]:
         with self._using:
             found = {text: self._kept[text, with_tokens] for text in texts if (text, with_tokens) in self._kept}
         missing = list(dict.fromkeys(text for text in texts if text not in found))
@@ -273,8 +284,8 @@ class RecentQueries(_Wrapped):
                 self._kept.popitem(last=False)
         return [found[text] for text in texts]
 
-    def _stacked(self, rows: Sequence[tuple[Vectors, Vectors | None]]) -> Vectors:
-        return np.array([vector for vector, _ in rows], dtype=np.float32).reshape(len(rows), self.description.dim)
+    def _stacked(self, rows: Sequence[_Query]) -> Vectors:
+        return np.array([row.vector for row in rows], dtype=np.float32).reshape(len(rows), self.description.dim)
 
 
 def _vector_bytes(values: Vectors) -> bytes:

@@ -87,6 +87,14 @@ class E5Embedder:
         """Tokens left for a query's own text."""
         return WINDOW - _SPECIAL_TOKENS - _QUERY_PROMPT_TOKENS
 
+    def load(self) -> None:
+        """Load the model now rather than at the first text.
+
+        Raises:
+            ModelUnavailable
+        """
+        self._session()
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, without prompt and special tokens, never truncated; 0 for a blank one."""
         tokenizer = self._session().tokenizer

@@ -21,14 +21,15 @@ class _Closed(BaseModel):
 
 
 class Citation(_Closed):
-    """One source of an answer; `quote` is `canonical_text[locator.from:locator.to]` of that version, to the letter."""
+    """One source of an answer; `quote` is `canonical_text[locator.from:locator.to]` of that version, to the letter. A
+    document without a text that was counted by its fields is cited by its title, at 0 to 0."""
 
     index: int = Field(ge=1, description="The number in the mark [n].")
     document_id: str
-    document_name: str
+    document_name: str = Field(description="Its file's name, or else its title.")
     version: int
     content_hash: str
-    chunk_id: str
+    chunk_id: str = Field(description="Of the passage; empty where a field was read in no passage.")
     locator: Locator = Field(description="Of the quote, which may be a part of the passage.")
     locator_label: str = Field(description="For people: 'עמוד 7'.")
     fragment: str = Field(description="'#page=7', '#t=12,19', '#char=100,250'; behind the url it opens the place.")
@@ -67,6 +68,6 @@ class AnswerResult(_Closed):
     citations: tuple[Citation, ...] = ()
     notes: tuple[str, ...] = Field((), description="What the asker should know: sources that were cut, a failed leg.")
     took_ms: dict[str, float] = Field(
-        default_factory=dict, description="Milliseconds behind the search: `select` or `model`, and `check`."
+        default_factory=dict, description="Milliseconds behind the search: `cite`, `select` or `model`, and `check`."
     )
     search: SearchResult

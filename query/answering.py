@@ -10,9 +10,12 @@ from typing import Final
 
 from models.base import LanguageModel
 from query.answer_events import AnswerEvent, Done, Drafted, SentenceChecked, SourcesFound
+from query.answer_fields import FieldsPart, behind, fields_part, joined, shifted, with_names
 from query.answer_request import AnswerRequest
 from query.answer_result import NOT_CHECKED, AnswerResult, AnswerSentence, Citation
+from query.answer_sides import extract_each, numbers_of, silent, uncited
 from query.citations import DraftSentence, Verified, checked_sentence, citation_of
+from query.cited_documents import document_names
 from query.drafting import Written, ended, written
 from query.extractive import Extract, extract
 from query.marks import contained
@@ -20,6 +23,7 @@ from query.marks import written as marks_of
 from query.prompt import Prompt, prompt_for
 from query.request import Hit, SearchResult
 from query.search import SearchContext, search
+from query.sentences import Span
 from search_config.errors import ModelError
 from search_config.language import has_hebrew
 
@@ -36,6 +40,9 @@ MODEL_FAILED: Final = "The language model did not answer ({}); these sentences w
 WINDOW_TOO_SMALL: Final = "No passage fits into the language model's window; these sentences were chosen without it."
 ABSTAINED: Final = "The language model found no answer in the {} passages that it was shown."
 NO_PASSAGES: Final = "The search found no passage."
+FIELDS_ALONE: Final = "No passage answers the rest of the question."
+FROM_FIELDS: Final = "Counted from the documents' fields; no model wrote any."
+SIDE_ADDED: Final = "The model cites nothing of {}: a sentence of it was added."
 
 
 def answer(request: AnswerRequest, context: SearchContext, *, model: LanguageModel | None) -> AnswerResult:
@@ -94,12 +101,15 @@ def events_from(
 ) -> Generator[AnswerEvent, None, None]:
     """The events of an answer from passages that were found; without `streaming` the last one matters alone."""
     hits = result.hits[: request.context]
+    writer = _Writer(result, hits, request, context)
     if result.refused or not hits:
+        if writer.fields is not None:
+            yield from _told(writer.counted(), streaming=streaming)
+            return
         if streaming:
-            yield SourcesFound(_sources(hits))
+            yield SourcesFound(writer.sources())
         yield Done(_refusal(result, request))
         return
-    writer = _Writer(result, hits, request, context)
     if model is None:
         yield from _extracted(writer, None, streaming=streaming)
         return
@@ -109,7 +119,7 @@ def events_from(
         return
     try:
         if streaming:
-            yield SourcesFound(_sources(hits))
+            yield SourcesFound(writer.sources())
             yield from writer.streamed(model, prompt)
         else:
             yield Done(writer.completed(model, prompt))
@@ -120,7 +130,11 @@ def events_from(
 
 
 def _extracted(writer: _Writer, explanation: str | None, *, streaming: bool) -> Iterator[AnswerEvent]:
-    final = writer.extracted(explanation)
+    yield from _told(writer.extracted(explanation), streaming=streaming)
+
+
+def _told(final: AnswerResult, *, streaming: bool) -> Iterator[AnswerEvent]:
+    """The events of an answer that is written at once."""
     if streaming:
         yield SourcesFound(final.citations)
         yield from map(SentenceChecked, final.sentences)
@@ -136,7 +150,33 @@ class _Writer:
         self._result, self._hits, self._context = result, hits, context
         self._question = request.question
         self._language = _language(request.question)
-        self._took: dict[str, float] = {}
+        start = time.perf_counter()
+        self.fields: FieldsPart | None = fields_part(result, request.search, context)
+        ids = {hit.document_id for hit in hits}
+        self._names = document_names(context.engine, context.info.names.documents, request.search, ids)
+        self._took: dict[str, float] = {"cite": (time.perf_counter() - start) * MS_PER_S}
+
+    def sources(self) -> tuple[Citation, ...]:
+        """The passages, whole, and behind them the documents that were counted."""
+        passages = [citation_of(number, hit, (0, len(hit.content))) for number, hit in enumerate(self._hits, start=1)]
+        counted = self._behind_passages()
+        return (*with_names(passages, self._names), *(() if counted is None else counted.citations))
+
+    def _behind_passages(self) -> Verified | None:
+        """What the fields say, its sources numbered behind the passages, whose numbers a model was given."""
+        return None if self.fields is None else self.fields.numbered(len(self._hits) + 1)
+
+    def counted(self) -> AnswerResult:
+        """What the fields say, where no passage answers."""
+        if self.fields is None:
+            raise TypeError("nothing was asked of the fields")
+        notes = (*_degraded(self._result), *self.fields.notes)
+        return self._fields_alone(self.fields.numbered(1), self._result.reason if self._result.refused else None, notes)
+
+    def _fields_alone(self, counted: Verified, explanation: str | None, notes: Sequence[str]) -> AnswerResult:
+        rest = () if self._result.route == "metadata" else (FIELDS_ALONE,)
+        told = (*notes, *rest, FROM_FIELDS)
+        return self._result_of(counted, method="metadata", explanation=explanation, notes=told)
 
     def prompt(self, model: LanguageModel) -> Prompt:
         """What the model is sent."""
@@ -169,6 +209,8 @@ class _Writer:
         """
         start = time.perf_counter()
         shown = self._hits[: prompt.sources]
+        counted = self._behind_passages()
+        yield from map(SentenceChecked, () if counted is None else counted.sentences)
         draft, answer, emitted = "", "", 0
         with closing(model.stream(prompt.messages, max_tokens=self._context.settings.llm_max_tokens)) as pieces:
             for piece in pieces:
@@ -178,12 +220,13 @@ class _Writer:
                 for one in sentences[emitted:]:
                     sentence, text = self._sentence(one, shown, answer)
                     answer += text
-                    yield SentenceChecked(sentence)
+                    yield SentenceChecked(sentence if counted is None else shifted(sentence, behind(counted)))
                 emitted = max(emitted, len(sentences))
             whole = pieces.whole
         self._took["model"] = (time.perf_counter() - start) * MS_PER_S
         final = self._checked(draft, model, prompt, whole=whole)
-        yield from map(SentenceChecked, final.sentences[emitted:])
+        known = emitted + (0 if counted is None else len(counted.sentences))
+        yield from map(SentenceChecked, final.sentences[known:])
         yield Done(final)
 
     def _sentence(self, one: DraftSentence, shown: Sequence[Hit], answer: str) -> tuple[AnswerSentence, str]:
@@ -194,7 +237,7 @@ class _Writer:
         shown = self._hits[: prompt.sources]
         text = written(draft, shown, question=self._question, language=self._language)
         self._took["check"] = (time.perf_counter() - start) * MS_PER_S
-        notes = list(_degraded(self._result))
+        notes = [*_degraded(self._result), *self._fields_notes()]
         if prompt.cut or prompt.dropped:
             notes.append(
                 f"The model's window of {model.description.window} tokens: {prompt.cut} passage(s) were shortened, "
@@ -202,16 +245,32 @@ class _Writer:
             )
         if not whole:
             notes.append(CUT.format(self._context.settings.llm_max_tokens))
+        counted = self._behind_passages()
+        if text.abstained and counted is not None:
+            return self._fields_alone(counted, ABSTAINED.format(prompt.sources), notes)
         if text.abstained:
             return self._abstained(text, model, prompt, notes)
+        every_side = self._with_sides(text.verified, notes)
         return self._result_of(
-            text.verified,
+            every_side if counted is None else joined(counted, every_side),
             method="model",
             model=model.description.name,
             answered_parts=text.answered,
             not_in_sources=text.missing,
             notes=tuple(notes),
         )
+
+    def _with_sides(self, text: Verified, notes: list[str]) -> Verified:
+        """A comparison with a sentence of each side that the model left out."""
+        for side in uncited(self._result.sides, self._hits, text):
+            numbers = numbers_of(side, self._hits)
+            best = self._extract([self._hits[number - 1] for number in numbers], 1)
+            for choice in best.chosen[:1]:
+                number = numbers[choice.number - 1]
+                text = joined(text, self._one_quote(number, number, choice.span))
+                notes.append(SIDE_ADDED.format(side.name))
+        notes += silent(self._result.sides, self._hits)
+        return text
 
     def _abstained(self, text: Written, model: LanguageModel, prompt: Prompt, notes: list[str]) -> AnswerResult:
         return AnswerResult(
@@ -231,42 +290,50 @@ class _Writer:
         )
 
     def extracted(self, explanation: str | None) -> AnswerResult:
-        """The best sentences of the passages."""
+        """What the fields say, then the best sentences of the passages; of each side, where documents are compared."""
         start = time.perf_counter()
-        context = self._context
-        best = extract(
-            self._question,
-            self._hits,
-            engine=context.engine,
-            index=context.info.index,
-            embedder=context.embedder,
-            sentences=context.settings.answer_sentences,
-        )
+        sides, most = self._result.sides, self._context.settings.answer_sentences
+        best = extract_each(self._extract, self._hits, sides, most) if sides else self._extract(self._hits, most)
         self._took["select"] = (time.perf_counter() - start) * MS_PER_S
+        counted = None if self.fields is None else self.fields.numbered(1)
+        quoted = self._quoted(best, 1 if counted is None else len(counted.citations) + 1)
         return self._result_of(
-            self._quoted(best),
+            quoted if counted is None else joined(counted, quoted),
             method="extractive",
             explanation=explanation,
             answered_parts=best.answered,
             not_in_sources=best.missing,
-            notes=(*_degraded(self._result), EXTRACTIVE),
+            notes=(*_degraded(self._result), *self._fields_notes(), *silent(sides, self._hits), EXTRACTIVE),
         )
 
-    def _quoted(self, best: Extract) -> Verified:
+    def _fields_notes(self) -> tuple[str, ...]:
+        return () if self.fields is None else self.fields.notes
+
+    def _extract(self, hits: Sequence[Hit], sentences: int) -> Extract:
+        context = self._context
+        return extract(
+            self._question,
+            hits,
+            engine=context.engine,
+            index=context.info.index,
+            embedder=context.embedder,
+            sentences=sentences,
+        )
+
+    def _quoted(self, best: Extract, first: int) -> Verified:
         """Sentences as they stand in their passages, each its own numbered source; each is its own proof, so nothing
         of it is looked up again."""
-        sentences: list[AnswerSentence] = []
-        citations: list[Citation] = []
-        answer = ""
-        for number, choice in enumerate(best.chosen, start=1):
-            citation = citation_of(number, self._hits[choice.number - 1], choice.span)
-            line = contained(" ".join(citation.quote.split()))
-            text = f"{line}{marks_of((number,))}"
-            start = len(answer) + bool(answer)
-            answer = f"{answer}\n{text}" if answer else text
-            sentences.append(AnswerSentence(from_=start, to=len(answer), text=text, citations=(number,)))
-            citations.append(citation)
-        return Verified(answer, tuple(sentences), tuple(citations), grounded=bool(sentences))
+        text = Verified("", (), (), grounded=False)
+        for number, choice in enumerate(best.chosen, start=first):
+            one = self._one_quote(number, choice.number, choice.span)
+            text = joined(text, one) if text.answer else one
+        return text
+
+    def _one_quote(self, number: int, hit: int, span: Span) -> Verified:
+        citation = citation_of(number, self._hits[hit - 1], span)
+        text = f"{contained(' '.join(citation.quote.split()))}{marks_of((number,))}"
+        sentence = AnswerSentence(from_=0, to=len(text), text=text, citations=(number,))
+        return Verified(text, (sentence,), (citation,), grounded=True)
 
     def _result_of(self, text: Verified, **values: object) -> AnswerResult:
         return AnswerResult.model_validate(
@@ -276,7 +343,7 @@ class _Writer:
                 "label": NOT_CHECKED[self._language],
                 "grounded": text.grounded,
                 "sentences": text.sentences,
-                "citations": text.citations,
+                "citations": with_names(text.citations, self._names),
                 "took_ms": self._took,
                 "search": self._result,
                 **values,
@@ -305,11 +372,6 @@ def _refusal(result: SearchResult, request: AnswerRequest) -> AnswerResult:
 def _degraded(result: SearchResult) -> tuple[str, ...]:
     failed = (leg.leg for leg in result.degraded)
     return tuple(f"The {leg} leg of the search failed: the answer rests on the other one." for leg in failed)
-
-
-def _sources(hits: Sequence[Hit]) -> tuple[Citation, ...]:
-    """The passages, whole."""
-    return tuple(citation_of(number, hit, (0, len(hit.content))) for number, hit in enumerate(hits, start=1))
 
 
 def _language(question: str) -> str:

@@ -96,12 +96,12 @@ def merged(
 ) -> dict[str, Candidate]:
     """Every candidate once, by chunk id, with what all legs say of it."""
     found = {candidate.chunk_id: candidate for candidate in lexical}
-    for candidate in (*dense, *sparse):
-        known = found.get(candidate.chunk_id)
+    for other in (*dense, *sparse):
+        candidate, known = other, found.get(other.chunk_id)
         if known is not None:
-            said = {leg: score for leg, score in candidate.scores if score is not None}
-            cosine = known.cosine if candidate.cosine is None else candidate.cosine
-            candidate = replace(known, scores=known.scores.model_copy(update=said), cosine=cosine)  # noqa: PLW2901
+            said = {leg: score for leg, score in other.scores if score is not None}
+            cosine = known.cosine if other.cosine is None else other.cosine
+            candidate = replace(known, scores=known.scores.model_copy(update=said), cosine=cosine)
         found[candidate.chunk_id] = candidate
     return found
 

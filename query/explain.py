@@ -43,7 +43,8 @@ def explained(
     hebrew = stages.language == "he"
     words = list(dict.fromkeys(word for text in highlights for word in _MARKED.findall(text)))[:SHOWN]
     steps = [*_question(candidate, stages, hebrew=hebrew), _lexical(candidate, words, stages, hebrew=hebrew)]
-    steps += [_dense(candidate, stages, hebrew=hebrew), *_orders(candidate, stages, hebrew=hebrew)]
+    steps += [_dense(candidate, stages, hebrew=hebrew), *_sparse(candidate, stages, hebrew=hebrew)]
+    steps += _orders(candidate, stages, hebrew=hebrew)
     if superseded is not None:
         by = superseded.title or superseded.document_id or ("מסמך אחר" if hebrew else "another document")
         text = (
@@ -104,16 +105,40 @@ def _dense(candidate: Candidate, stages: Stages, *, hebrew: bool) -> Step:
     return Step(stage="dense", text=text)
 
 
+def _sparse(candidate: Candidate, stages: Stages, *, hebrew: bool) -> list[Step]:
+    """Nothing where that leg was not asked: most indices have none."""
+    score = candidate.scores.sparse
+    if stages.weights.get("sparse", 0.0) == 0:
+        return []
+    if score is None:
+        text = (
+            "לא היה בין הקטעים שהחיפוש במונחים הנלמדים החזיר."
+            if hebrew
+            else "Not among the passages found by learned terms."
+        )
+    else:
+        text = (
+            f"מקום {score.rank} לפי מונחים נלמדים (ציון {score.score:.2f})."
+            if hebrew
+            else f"Place {score.rank} by learned terms (score {score.score:.2f})."
+        )
+    return [Step(stage="sparse", text=text)]
+
+
 def _orders(candidate: Candidate, stages: Stages, *, hebrew: bool) -> list[Step]:
     chunk = candidate.chunk_id
     words, meaning = stages.weights["bm25"], stages.weights["knn"]
-    fused = stages.fused[chunk]
+    fused, terms = stages.fused[chunk], stages.weights.get("sparse", 0.0)
+    shares = f"מילים {words:.0%}, משמעות {meaning:.0%}" if hebrew else f"words {words:.0%}, meaning {meaning:.0%}"
+    if terms:
+        shares += f", מונחים נלמדים {terms:.0%}" if hebrew else f", learned terms {terms:.0%}"
+    joined = "them" if terms else "both"
     steps = [
         Step(
             stage="fused",
-            text=f"מקום {fused} אחרי שילוב (מילים {words:.0%}, משמעות {meaning:.0%})."
+            text=f"מקום {fused} אחרי שילוב ({shares})."
             if hebrew
-            else f"Place {fused} after joining both (words {words:.0%}, meaning {meaning:.0%}).",
+            else f"Place {fused} after joining {joined} ({shares}).",
         )
     ]
     rerank = candidate.scores.rerank

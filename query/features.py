@@ -7,6 +7,7 @@
 | `maxsim` | sum over the query's tokens of the best match among the passage's tokens (`models.late_interaction`) |
 | `maxsim_near` | the same within the passage's best stretch of 32 tokens |
 | `maxsim_mean` | `maxsim` for each token of the query |
+| `sparse` | sum over the terms that query and passage share of both weights' product; of an index with sparse terms |
 | `identifier` | share of the query's identifiers that stand in the passage as they are written |
 | `polarity` | 1 where the passage forbids or permits as the query does, -1 where it says the contrary, else 0 |
 
@@ -29,7 +30,7 @@ from query.candidate import Candidate
 from query.exactness import held
 from query.language import identifiers
 from query.polarity import agreement
-from query.profile import SEARCHED_FIELDS
+from query.profile import SEARCHED_FIELDS, SPARSE
 from query.retrieve import Plan, raise_failure
 from search_config import fields
 from search_config.client import Engine
@@ -44,7 +45,7 @@ OF_TOKENS: Final = frozenset({MAXSIM, MAXSIM_NEAR, MAXSIM_MEAN})
 IDENTIFIER: Final = "identifier"
 POLARITY: Final = "polarity"
 # Beside `bm25:FIELD` of every searched field.
-NAMES: Final = OF_TOKENS | {COSINE, IDENTIFIER, POLARITY}
+NAMES: Final = OF_TOKENS | {COSINE, SPARSE, IDENTIFIER, POLARITY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,8 @@ def collect(
         plan: of the search: its index, query, vector and filters.
         candidates: any number; none asks for nothing.
         searched: fields whose BM25 is wanted.
-        tokens: of the query; without them there is no `maxsim`, without a vector in the plan no `cosine`.
+        tokens: of the query; without them there is no `maxsim`, without a vector in the plan no `cosine`, without
+            terms in it no `sparse`.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
@@ -119,11 +121,12 @@ def collect(
     names = [bm25_feature(field) for field in searched]
     names += [] if plan.vector is None else [COSINE]
     names += [] if tokens is None else [MAXSIM, MAXSIM_NEAR, MAXSIM_MEAN]
+    names += [] if plan.terms is None else [SPARSE]
     names += [IDENTIFIER, POLARITY]
     if not candidates:
         return Features(tuple(names), np.zeros((0, len(names))))
     rows = _ask(engine, plan, candidates, searched, with_codes=tokens is not None)
-    columns = _scores(candidates, rows, searched)
+    columns = _scores(candidates, rows, [*map(bm25_feature, searched), *([] if plan.terms is None else [SPARSE])])
     if plan.vector is not None:
         columns[COSINE] = _cosines(candidates, rows)
     if tokens is not None:
@@ -144,7 +147,8 @@ def _ask(
     body = build.features_body(
         [one.chunk_id for one in candidates],
         plan.filters,
-        {bm25_feature(field): {"match": {field: {"query": text}}} for field in searched},
+        {bm25_feature(field): {"match": {field: {"query": text}}} for field in searched}
+        | ({SPARSE: build.sparse_query(plan.terms, [])} if plan.terms else {}),
         # Known of every candidate of the dense leg; asked for only where one is not.
         plan.vector if any(one.cosine is None for one in candidates) else None,
         with_codes=with_codes,
@@ -164,9 +168,9 @@ def _ask(
 
 
 def _scores(
-    candidates: Sequence[Candidate], rows: Mapping[str, Mapping[str, Any]], searched: Sequence[str]
+    candidates: Sequence[Candidate], rows: Mapping[str, Mapping[str, Any]], names: Sequence[str]
 ) -> dict[str, NDArray[np.float64]]:
-    columns = {bm25_feature(field): np.full(len(candidates), np.nan) for field in searched}
+    columns = {name: np.full(len(candidates), np.nan) for name in names}
     for place, candidate in enumerate(candidates):
         row = rows.get(candidate.chunk_id)
         if row is not None:

@@ -13,6 +13,7 @@ from search_config import fields
 from search_config.document_fields import MINOR_UNITS, PartyKind, party_kind
 from search_config.errors import InvalidRequest, InvalidTenant
 from search_config.records import tenant_id
+from search_config.visibility import visible_clause
 
 Clause = dict[str, Any]
 Bound = TypeVar("Bound", date, int)
@@ -42,7 +43,9 @@ def tenant_filter(tenant: str, filters: Filters | None = None, *, groups: Sequen
     if tenant is not None and not isinstance(tenant, str):
         raise InvalidTenant("A tenant is one name, not several.", where=type(tenant).__name__)
     clauses: list[Clause] = [{"term": {fields.TENANT: {"value": tenant_id(tenant)}}}]
-    clauses += _visible(groups)
+    if isinstance(groups, str):
+        raise InvalidRequest("Groups are a list of names.", where="groups")
+    clauses += visible_clause(groups)
     clauses += [condition.clause for condition in conditions(filters or Filters(), groups)]
     return clauses
 
@@ -145,16 +148,6 @@ def any_of(clauses: Sequence[Clause]) -> Clause:
 def none_of(clauses: Sequence[Clause]) -> Clause:
     """None of the clauses holds."""
     return {"bool": {"must_not": list(clauses)}}
-
-
-def _visible(groups: Sequence[str] | None) -> list[Clause]:
-    """What an asker with these groups may see."""
-    if groups is None:
-        return []
-    if isinstance(groups, str):
-        raise InvalidRequest("Groups are a list of names.", where="groups")
-    free = none_of([{"exists": {"field": fields.GROUPS}}])
-    return [any_of([free, {"terms": {fields.GROUPS: sorted(set(groups))}}] if groups else [free])]
 
 
 def _asked_groups(asked: Sequence[str], groups: Sequence[str] | None) -> list[Clause]:

@@ -60,22 +60,32 @@ ENGLISH: Final = {
     "count": "{count}: {names}.",
     "list": "{count}: {names}.",
 }
-HEBREW_STATES: Final = {"quarantined": "בהסגר", "failed": "שקליטתם נכשלה", "in_progress": "שעדיין נקלטים"}
+# Of one document, and of several: Hebrew has another suffix and another verb.
+HEBREW_STATES: Final = {
+    "quarantined": ("בהסגר", "בהסגר"),
+    "failed": ("שקליטתו נכשלה", "שקליטתם נכשלה"),
+    "in_progress": ("שעדיין נקלט", "שעדיין נקלטים"),
+}
 
 
 def sentence(answer: MetadataAnswer, language: str) -> str:
     """The answer in words: what was counted, and what keeps it from being exact."""
+    return " ".join(sentences(answer, language))
+
+
+def sentences(answer: MetadataAnswer, language: str) -> tuple[str, ...]:
+    """The same, one by one: first what was counted, then what keeps it from being exact."""
     hebrew = language == "he"
     if answer.not_understood:
         words = ", ".join(f"'{word}'" for word in answer.not_understood)
         if hebrew:
-            return f"אין תשובה מדויקת: לא הובן מה פירוש {words} בשדות המסמכים."
-        return f"No exact answer: the documents' fields do not say what {words} means."
+            return (f"אין תשובה מדויקת: לא הובן מה פירוש {words} בשדות המסמכים.",)
+        return (f"No exact answer: the documents' fields do not say what {words} means.",)
     parts = [_told(answer, hebrew=hebrew)]
     parts += [_left_out(entry, hebrew=hebrew) for entry in answer.excluded if entry.reason != "stated_none"]
     if not answer.exact:
         parts.append("לכן אין זו תשובה מדויקת." if hebrew else "So this is not exact.")
-    return " ".join(parts)
+    return tuple(parts)
 
 
 def _case(answer: MetadataAnswer) -> str:
@@ -114,8 +124,10 @@ def _left_out(entry: Excluded, *, hebrew: bool) -> str:
         count = "במסמך אחד" if entry.documents == 1 else f"ב-{entry.documents} מסמכים"
         if entry.reason == "not_found":
             return f"{count} לא נמצא {HEBREW_FIELDS.get(entry.field or '', 'אחד השדות')}."
-        number = "מסמך אחד" if entry.documents == 1 else f"{entry.documents} מסמכים"
-        return f"לא נספר {number} {HEBREW_STATES[entry.reason]}."
+        one, several = HEBREW_STATES[entry.reason]
+        if entry.documents == 1:
+            return f"לא נספר מסמך אחד {one}."
+        return f"לא נספרו {entry.documents} מסמכים {several}."
     number = "1 document" if entry.documents == 1 else f"{entry.documents} documents"
     if entry.reason == "not_found":
         return f"In {number} no {ENGLISH_FIELDS.get(entry.field or '', entry.field or 'value')} was found."

@@ -91,7 +91,7 @@ class Profile(Part):
         if missing:
             raise ValueError(f"no weights for {', '.join(sorted(missing))}")
         for language, legs in weights.items():
-            if not ALWAYS <= set(legs):
+            if not ALWAYS.issubset(legs):
                 raise ValueError(f"{language}: needs a weight for each of {', '.join(sorted(ALWAYS))}")
             if not math.isclose(sum(legs.values()), 1.0, abs_tol=WEIGHT_SUM_TOLERANCE):
                 raise ValueError(f"{language}: the weights sum to {sum(legs.values()):g}, not to 1")
@@ -174,8 +174,7 @@ class Profile(Part):
         terms = info.model.sparse_terms
         if self.uses_sparse() and (terms is None or self.sparse_terms not in (None, terms)):
             wrong.append(
-                f"it weighs sparse terms{self.sparse_terms and f' {self.sparse_terms}' or ''}, the index has "
-                f"{terms or 'none'}"
+                f"it weighs sparse terms ({self.sparse_terms or 'of any form'}), the index has {terms or 'none'}"
             )
         if wrong:
             raise InvalidProfile(

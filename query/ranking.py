@@ -22,6 +22,7 @@ class StagedRanking:
         reranked: the fused order, its first candidates by the reranker; the fused order itself where none ran.
         features: of those first candidates, in their fused order; without rows where no reranker ran.
         tokens: of the query, where the model compares tokens.
+        sparse: empty where that leg was not asked.
         diversified: what `search` pages through; the stage before it, where MMR is off.
         expansions: what the tenant's glossary widened the lexical leg by.
         took_ms: `embed`, `engine`, `fuse`; `rerank` and `diversify` where they were done.
@@ -42,3 +43,4 @@ class StagedRanking:
     notes: tuple[str, ...]
     took_ms: Mapping[str, float]
     expansions: tuple[Expansion, ...] = ()
+    sparse: tuple[Candidate, ...] = ()

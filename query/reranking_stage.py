@@ -9,6 +9,7 @@ import numpy as np
 
 from query.candidate import Candidate
 from query.features import BM25, OF_TOKENS, Features, QueryTokens, collect
+from query.profile import SPARSE
 from query.reranking import POOL, Pool, Reranker, rerank
 from query.retrieve import Plan
 from search_config.client import Engine
@@ -37,13 +38,13 @@ def reranked(
 ) -> Reranked:
     """Rerank the first `POOL` candidates, asking the engine once at most.
 
-    Where the reranker needs token codes and the model writes none, the order stays.
+    Where the reranker needs token codes or sparse terms and the model gives none, the order stays.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable, IndexMismatch, ModelUnavailable
     """
     best, rest = tuple(candidates[:POOL]), tuple(candidates[POOL:])
-    if tokens is None and reranker.needs & OF_TOKENS:
+    if (tokens is None and reranker.needs & OF_TOKENS) or (plan.terms is None and SPARSE in reranker.needs):
         return Reranked((*best, *rest))
     searched = sorted(name.removeprefix(BM25) for name in reranker.needs if name.startswith(BM25))
     features = collect(engine, plan, best, searched, tokens) if reranker.needs else _none(len(best))

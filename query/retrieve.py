@@ -1,4 +1,4 @@
-"""Sends what `build` made, and reads every answer: both legs in one `_msearch`, scores and highlights on demand."""
+"""Sends what `build` made, and reads every answer: all legs in one `_msearch`, scores and highlights on demand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from models.base import Vectors
+from models.base import Terms, Vectors
 from query import build
 from query.candidate import Candidate, Passage, newest_versions, passage_of, ranked
 from query.filters import Clause
@@ -34,9 +34,11 @@ class Plan:
         index: the concrete index, not the alias: an alias may move to another model's index between two requests.
         lexical: the `lexical_query`, None when that leg is not wanted.
         vector: the query's unit vector, None when the dense leg is not wanted.
-        filters: of both legs, the tenant's first.
+        filters: of all legs, the tenant's first.
         candidates: hits wanted of each leg.
         registry: index of the documents' rows, which name the version of each that is shown; None shows all.
+        terms: the query's sparse terms, None where the index has none or the query gives none.
+        sparse: whether the sparse leg is wanted; its terms may be read for reranking alone.
     """
 
     index: str
@@ -47,9 +49,11 @@ class Plan:
     filters: tuple[Clause, ...]
     candidates: int
     registry: str | None = None
+    terms: Terms | None = None
+    sparse: bool = False
 
     def narrowed(self, clause: Clause) -> Plan:
-        """The same, with one more filter in both legs."""
+        """The same, with one more filter in all legs."""
         filters = (*self.filters, clause)
         return replace(
             self, filters=filters, lexical=None if self.lexical is None else build.with_filters(self.lexical, [clause])
@@ -65,7 +69,12 @@ class Legs:
 
     lexical: tuple[Candidate, ...] = ()
     dense: tuple[Candidate, ...] = ()
+    sparse: tuple[Candidate, ...] = ()
     degraded: tuple[Degraded, ...] = ()
+
+    def by_leg(self) -> dict[Leg, tuple[Candidate, ...]]:
+        """The candidates by their leg's name."""
+        return {"bm25": self.lexical, "knn": self.dense, "sparse": self.sparse}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,11 @@ class _Rows:
 
     lexical: list[Row]
     dense: list[Row]
+    sparse: list[Row]
     degraded: tuple[Degraded, ...]
+
+    def all(self) -> list[Row]:
+        return [*self.lexical, *self.dense, *self.sparse]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +102,7 @@ def retrieve(engine: Engine, plan: Plan) -> Legs:
     """Ask the wanted legs in one `_msearch`.
 
     Returns:
-        Each leg by score, then chunk id. A leg that failed is named as long as the other one answered.
+        Each leg by score, then chunk id. A leg that failed is named as long as another one answered.
 
     Raises:
         EngineRejected, EngineOverloaded, IndexMissing: every leg that was asked failed.
@@ -98,10 +111,11 @@ def retrieve(engine: Engine, plan: Plan) -> Legs:
     rows = _asked(engine, plan)
     if plan.registry is not None:
         rows = _one_version(engine, plan, plan.registry, rows)
-    lexical, dense = newest_versions(rows.lexical, rows.dense)
+    lexical, dense, sparse = newest_versions(rows.lexical, rows.dense, rows.sparse)
     return Legs(
         lexical=ranked("bm25", lexical, limit=plan.candidates),
         dense=ranked("knn", dense, limit=plan.candidates),
+        sparse=ranked("sparse", sparse, limit=plan.candidates),
         degraded=rows.degraded,
     )
 
@@ -112,11 +126,11 @@ def _one_version(engine: Engine, plan: Plan, registry: str, rows: _Rows) -> _Row
     left_out: dict[str, Passage] = {}
     asked_without = Published()
     for attempt in range(1, ATTEMPTS + 1):
-        passages = [passage for passage, _ in (*rows.lexical, *rows.dense)]
+        passages = [passage for passage, _ in rows.all()]
         now = published(engine, registry, tenant, {passage.document_id for passage in passages} | left_out.keys())
         hidden = [passage for passage in passages if not now.shows(passage)]
         moved = any(now.versions.get(document) != version for document, version in asked_without.versions.items())
-        full = max(len(rows.lexical), len(rows.dense)) >= plan.candidates
+        full = max(len(rows.lexical), len(rows.dense), len(rows.sparse)) >= plan.candidates
         gap = bool(hidden) and (full or any(now.replaced(passage) for passage in hidden))
         if not (gap or moved) or attempt == ATTEMPTS:
             break
@@ -127,6 +141,7 @@ def _one_version(engine: Engine, plan: Plan, registry: str, rows: _Rows) -> _Row
         rows,
         lexical=[row for row in rows.lexical if now.shows(row[0])],
         dense=[row for row in rows.dense if now.shows(row[0])],
+        sparse=[row for row in rows.sparse if now.shows(row[0])],
     )
 
 
@@ -139,34 +154,45 @@ def _asked(engine: Engine, plan: Plan) -> _Rows:
     if plan.vector is not None:
         body = build.dense_body(plan.vector, plan.filters, candidates=plan.candidates)
         searches["knn"] = (plan.header(), body)
+    if plan.sparse and plan.terms:
+        body = build.sparse_body(plan.terms, plan.filters, candidates=plan.candidates)
+        searches["sparse"] = (plan.header(), body)
+    if not searches:
+        # The sparse leg alone, for a query without terms.
+        return _Rows([], [], [], ())
     answers: dict[Leg, Answer] = dict(zip(searches, engine.msearch(list(searches.values())), strict=True))
     failures = {leg: error for leg, answer in answers.items() if (error := failure_of(answer, plan.index)) is not None}
     if len(failures) == len(searches):
         raise next(iter(failures.values()))
+    answered = answers.keys() - failures.keys()
     return _Rows(
-        lexical=_lexical_rows(engine, plan, answers["bm25"]) if "bm25" in answers.keys() - failures.keys() else [],
-        dense=_dense_rows(answers["knn"]) if "knn" in answers.keys() - failures.keys() else [],
+        lexical=_lexical_rows(engine, plan, answers["bm25"]) if "bm25" in answered else [],
+        dense=_rows("knn", answers["knn"]) if "knn" in answered else [],
+        sparse=_rows("sparse", answers["sparse"]) if "sparse" in answered else [],
         degraded=tuple(Degraded(leg=leg, reason=str(error)) for leg, error in failures.items()),
     )
 
 
-def missing_scores(
-    engine: Engine, plan: Plan, lexical: Sequence[Candidate], dense: Sequence[Candidate]
-) -> dict[Leg, dict[str, float]]:
+def missing_scores(engine: Engine, plan: Plan, legs: Legs) -> dict[Leg, dict[str, float]]:
     """The scores that a leg did not give since it did not return the hit: BM25 of dense hits, cosines of lexical hits.
 
-    One `_msearch`; a chunk that the lexical query does not match has no BM25 score and stays absent.
+    One `_msearch`; a chunk that a leg's query does not match has no score and stays absent. Legs that failed are left
+    out.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
-    without_cosine = sorted({c.chunk_id for c in lexical} - {c.chunk_id for c in dense})
-    without_bm25 = sorted({c.chunk_id for c in dense} - {c.chunk_id for c in lexical})
+    returned = {leg: {one.chunk_id for one in candidates} for leg, candidates in legs.by_leg().items()}
+    everything = set[str]().union(*returned.values())
+    failed = {entry.leg for entry in legs.degraded}
+    missing = {leg: sorted(everything - own) for leg, own in returned.items() if leg not in failed and everything - own}
     searches: dict[Leg, tuple[build.Body, build.Body]] = {}
-    if without_bm25 and plan.lexical is not None:
-        searches["bm25"] = (plan.header(global_statistics=True), build.bm25_body(without_bm25, plan.lexical))
-    if without_cosine and plan.vector is not None:
-        searches["knn"] = (plan.header(), build.cosines_body(without_cosine, plan.vector, plan.filters))
+    if "bm25" in missing and plan.lexical is not None:
+        searches["bm25"] = (plan.header(global_statistics=True), build.bm25_body(missing["bm25"], plan.lexical))
+    if "knn" in missing and plan.vector is not None:
+        searches["knn"] = (plan.header(), build.cosines_body(missing["knn"], plan.vector, plan.filters))
+    if "sparse" in missing and plan.sparse and plan.terms:
+        searches["sparse"] = (plan.header(), build.sparse_scores_body(missing["sparse"], plan.terms, plan.filters))
     if not searches:
         return {}
     answers = dict(zip(searches, engine.msearch(list(searches.values())), strict=True))
@@ -263,9 +289,9 @@ def _lexical_rows(engine: Engine, plan: Plan, answer: Answer) -> list[Row]:
     return [(passage_of(row["_source"]), _score("bm25", row)) for row in rows]
 
 
-def _dense_rows(answer: Answer) -> list[Row]:
-    return [(passage_of(row["_source"]), _score("knn", row)) for row in answer["hits"]["hits"]]
+def _rows(leg: Leg, answer: Answer) -> list[Row]:
+    return [(passage_of(row["_source"]), _score(leg, row)) for row in answer["hits"]["hits"]]
 
 
 def _score(leg: Leg, row: Mapping[str, Any]) -> float:
-    return float(row["_score"]) if leg == "bm25" else build.cosine_of(float(row["_score"]))
+    return build.cosine_of(float(row["_score"])) if leg == "knn" else float(row["_score"])

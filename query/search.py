@@ -13,10 +13,10 @@ from query.candidate import Candidate, merged, scored, with_fused
 from query.clock import Clock
 from query.comparison import compared, sides_of
 from query.diversity import OFF, diversified, pool
-from query.embedding import embedded
+from query.embedding import EmbeddedQuery, embedded
 from query.exactness import asked_exactly, holders_first
 from query.filters import none_of, tenant_filter
-from query.fusion import Scored, fuse, rule_for
+from query.fusion import fuse, rule_for
 from query.glossary import BOOST, Glossaries
 from query.judging import judge
 from query.language import identifiers, identifiers_alone, query_language
@@ -43,7 +43,7 @@ from query.superseded import replaced_on
 from query.validation import clean_query
 from search_config import fields
 from search_config.client import Engine
-from search_config.errors import IndexMismatch
+from search_config.errors import IndexMismatch, InvalidRequest
 from search_config.install import IndexInfo
 from search_config.settings import Settings
 
@@ -146,8 +146,9 @@ def _by_layers(
             if wider.hits and not wider.refused:
                 found = wider.model_copy(update={"notes": (*wider.notes, NOT_NARROWED)})
                 more["derived"] = Filters()
-    if said.answer is not None and said.answer.not_understood and decision.route == "both":
-        more["metadata"] = None
+    if said.answer is not None and said.answer.not_understood and found.hits and not found.refused:
+        # Good passages answer; that the fields could not is for who asks why.
+        more["metadata"] = said.answer if request.explain else None
     return found.model_copy(update={**more, "route": "both"})
 
 
@@ -231,9 +232,10 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
     own = request.weights.shares() if request.weights is not None else None
     weights = ONE_LEG.get(request.mode) or own or context.profile.weights[language]
     with clock.stage("embed"):
-        vector, tokens = embedded(query, weights, context.embedder, context.info.model.dim, notes, degraded)
+        numbers = embedded(query, weights, context.embedder, context.info.model.dim, notes, degraded)
+    _check_sparse(weights, context)
     expansions = _expansions(query, request, weights, context)
-    plan = _plan(query, request, weights, vector, context, notes, expansions)
+    plan = _plan(query, request, weights, numbers, context, notes, expansions)
     # An identifier alone is looked up: where passages hold it, no passage without it is a candidate of either leg.
     lookup = identifiers_alone(query) if request.mode != "dense" else ()
     with clock.stage("engine"):
@@ -241,14 +243,12 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
         degraded += legs.degraded
         used = _used(weights, degraded)
         rule = rule_for(context.profile.fusion)
-        complete = rule.needs_all_scores and all(used.values())
-        more = missing_scores(context.engine, plan, legs.lexical, legs.dense) if complete else {}
+        complete = rule.needs_all_scores and sum(weight > 0 for weight in used.values()) > 1
+        more = missing_scores(context.engine, plan, legs) if complete else {}
     with clock.stage("fuse"):
-        scores: dict[Leg, list[Scored]] = {
-            "bm25": scored("bm25", legs.lexical, more.get("bm25")),
-            "knn": scored("knn", legs.dense, more.get("knn")),
-        }
-        by_score = with_fused(merged(legs.lexical, legs.dense), fuse(rule, scores, used), more.get("knn", {}))
+        scores = {leg: scored(leg, candidates, more.get(leg)) for leg, candidates in legs.by_leg().items()}
+        found = merged(legs.lexical, legs.dense, legs.sparse)
+        by_score = with_fused(found, fuse(rule, scores, used), more.get("knn", {}))
         asked = asked_exactly(query) if request.mode in HYBRID else ()
         fused = holders_first(by_score, asked)
     if fused != by_score:
@@ -256,13 +256,13 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
     if used["bm25"] > 0 and not legs.lexical:
         notes.append("The lexical leg found no word of the query in a passage.")
     # One leg's order is shown as it is; where a leg failed, the blend would weigh what is missing.
-    both = request.mode in HYBRID and language != "identifier" and all(used.values())
+    both = request.mode in HYBRID and language != "identifier" and used["bm25"] > 0 and used["knn"] > 0
     after = Reranked(fused)
     # The profile's blend has weights of its own; weights of a request are those of the fused order.
     reranker = context.reranker if own else _reranker(context, language)
     if both and fused and reranker is not None:
         with clock.stage("rerank"):
-            after = reranked(context.engine, plan, query, fused, reranker, tokens)
+            after = reranked(context.engine, plan, query, fused, reranker, numbers.tokens)
             after = replace(after, candidates=holders_first(after.candidates, asked))
     return StagedRanking(
         query=query,
@@ -274,13 +274,24 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
         fused=fused,
         reranked=after.candidates,
         features=after.features,
-        tokens=tokens,
+        tokens=numbers.tokens,
         diversified=_diversified(after.candidates, request, context, plan, clock, pointed=bool(asked)),
         degraded=tuple(degraded),
         notes=tuple(notes),
         took_ms=clock.took,
         expansions=expansions,
+        sparse=legs.sparse,
     )
+
+
+def _check_sparse(weights: Mapping[Leg, float], context: SearchContext) -> None:
+    """Weights of a request may ask for a leg that the index does not have; a profile that does is refused before."""
+    if weights.get("sparse", 0.0) > 0 and context.info.model.sparse_terms is None:
+        raise InvalidRequest(
+            "This index has no sparse terms.",
+            where="weights.sparse",
+            remedy="Leave that weight out, or ingest into a new index with MAFTEACH_SPARSE on.",
+        )
 
 
 def _expansions(
@@ -304,7 +315,7 @@ def _plan(
     query: str,
     request: SearchRequest,
     weights: Mapping[Leg, float],
-    vector: tuple[float, ...] | None,
+    numbers: EmbeddedQuery,
     context: SearchContext,
     notes: list[str],
     expansions: Sequence[Expansion] = (),
@@ -325,19 +336,21 @@ def _plan(
         tenant=request.tenant,
         query=query,
         lexical=lexical,
-        vector=vector,
+        vector=numbers.vector,
         filters=filters,
         candidates=max(MIN_CANDIDATES, CANDIDATES_PER_HIT * request.size),
         registry=context.info.names.documents,
+        terms=numbers.terms,
+        sparse=weights.get("sparse", 0.0) > 0,
     )
 
 
 def _retrieve(engine: Engine, plan: Plan, lookup: Sequence[str], notes: list[str]) -> tuple[Plan, Legs]:
-    """Both legs among the passages that hold an identifier; among all, where none does or nothing is looked up."""
+    """All legs among the passages that hold an identifier; among all, where none does or nothing is looked up."""
     if lookup:
         narrowed = plan.narrowed(build.holds_any(lookup))
         legs = retrieve(engine, narrowed)
-        if legs.lexical or legs.dense:
+        if any(legs.by_leg().values()):
             return narrowed, legs
         notes.append(f"No passage holds {' or '.join(lookup)} as it is written; these are the nearest.")
     return plan, retrieve(engine, plan)

@@ -210,6 +210,7 @@ def documents() -> Json:
         fields.EXTRACTED: {"type": "object", "enabled": False},
         fields.FILTER_FIELDS: filter_fields(),
         fields.TEXT: {"type": "text", "index": False, "norms": False},
+        fields.LAYOUT: {"type": "text", "index": False, "norms": False},
         fields.CREATED_AT: DATE,
         fields.UPDATED_AT: DATE,
         fields.QUEUED_AT: DATE,
@@ -233,6 +234,28 @@ def workers() -> Json:
         fields.STARTED_AT: DATE,
     }
     return _index_template("mafteach-workers", properties, "Processes that ingest: a row each, which changes as they live")
+
+
+def migrations() -> Json:
+    """Index template of the row of the latest migration."""
+    properties = {
+        fields.STATE: KEYWORD,
+        fields.SOURCE_INDEX: KEYWORD,
+        fields.TARGET_INDEX: KEYWORD,
+        fields.MODEL: {"type": "object", "enabled": False},
+        "analyzer": KEYWORD,
+        fields.PIPELINE: KEYWORD,
+        fields.LEASE: {"dynamic": "strict", "properties": {"owner": KEYWORD, "taken_at": DATE}},
+        "documents": INTEGER,
+        "migrated": INTEGER,
+        fields.CHUNKS: INTEGER,
+        "sample": {"type": "object", "enabled": False},
+        fields.REASON: SHOWN,
+        fields.STARTED_AT: DATE,
+        fields.UPDATED_AT: DATE,
+        fields.FINISHED_AT: DATE,
+    }
+    return _index_template("mafteach-migrations", properties, "The latest change of model or chunking: how far it is")
 
 
 def keys() -> Json:
@@ -288,7 +311,11 @@ def queries() -> Json:
         # Milliseconds by stage; the code alone names stages, so that their number is bounded.
         fields.TOOK_MS: {"type": "object", "dynamic": "true"},
     }
-    return _index_template("mafteach-queries", properties, "The query log: who asked what, when, and what came of it")
+    template = _index_template(
+        "mafteach-queries", properties, "The query log: who asked what, when, and what came of it"
+    )
+    # A stream, so that a policy can begin new indices and delete old ones.
+    return {**template, "data_stream": {"timestamp_field": {"name": fields.AT}}}
 
 
 def evidence() -> Json:
@@ -360,6 +387,7 @@ def all_files() -> dict[str, Json]:
         "index/documents.json": documents(),
         "index/keys.json": keys(),
         "index/workers.json": workers(),
+        "index/migrations.json": migrations(),
         "index/queries.json": queries(),
         "index/evidence.json": evidence(),
         "index/feedback.json": feedback(),

@@ -15,7 +15,9 @@
     ├── AuthenticationError          no credential, or not a valid one       (exit 2)
     ├── NotPermitted                 a valid credential that may not do this (exit 2)
     ├── RateLimited                  too many requests of one credential     (exit 1)
+    │   └── TenantBusy               too many requests of one tenant at once
     ├── TimedOut                     a request that took longer than it may  (exit 1)
+    ├── Busy                         too many requests of all tenants at once  (exit 1)
     ├── NotFound                     a document, a key or a run that is not there  (exit 1)
     ├── WorkerFailed                 worker processes end before they have done anything  (exit 1)
     ├── StateConflict                the document's state does not allow this   (exit 1)
@@ -48,10 +50,14 @@
     ├── SearchIndexError                                                          (exit 1)
     │   ├── IndexMissing             set-up was never run
     │   ├── IndexMismatch            the index was made for another model, analyzer or pipeline
-    │   └── EngineRejected           the engine refused what it was sent (4xx)
+    │   ├── IndexClosing             a migration is about to replace the index: writers wait for moments
+    │   ├── MigrationRefused         the next version of the index is not as good as the live one
+    │   ├── EngineRejected           the engine refused what it was sent (4xx)
+    │   └── DashboardsRejected       Dashboards refused the saved objects, or has others than it was sent
     ├── EngineError                                                          (exit 3)
     │   ├── EngineUnreachable        no answer, refused, broken off, timed out
     │   ├── EngineOverloaded         429, circuit breaker, 503: came back after all retries
+    │   ├── DashboardsUnreachable    no OpenSearch Dashboards answers
     │   └── EngineDiskFull           its disk is full: indices take no more rows until there is room
     └── NodeError                    the embedded node                       (exit 3)
         ├── PortBusy
@@ -159,8 +165,16 @@ class RateLimited(MafteachError):
         self.retry_after_s = retry_after_s
 
 
+class TenantBusy(RateLimited):
+    code = "tenant_busy"
+
+
 class TimedOut(MafteachError):
     code = "timed_out"
+
+
+class Busy(MafteachError):
+    code = "busy"
 
 
 class NotFound(MafteachError):
@@ -308,12 +322,28 @@ class IndexMismatch(SearchIndexError):
     code = "index_mismatch"
 
 
+class IndexClosing(SearchIndexError):
+    code = "index_closing"
+
+
+class MigrationRefused(SearchIndexError):
+    code = "migration_refused"
+
+
 class EngineRejected(SearchIndexError):
     code = "engine_rejected"
 
 
+class DashboardsRejected(SearchIndexError):
+    code = "dashboards_rejected"
+
+
 class EngineError(MafteachError):
     code = "engine_error"
+
+
+class DashboardsUnreachable(EngineError):
+    code = "dashboards_unreachable"
 
 
 class EngineUnreachable(EngineError):

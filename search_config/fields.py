@@ -75,6 +75,9 @@ CHUNKS_GENERATED: Final = "chunks_generated"
 CHUNKS_INDEXED: Final = "chunks_indexed"
 STAMPS: Final = "stamps"
 TEXT: Final = "text"
+LAYOUT: Final = "layout"
+# What listings leave out of a row.
+BULKY: Final = (TEXT, LAYOUT)
 METADATA: Final = "metadata"
 EXTRACTED: Final = "extracted"
 
@@ -85,6 +88,12 @@ PID: Final = "pid"
 PROCESS_START: Final = "process_start"
 LEASE_S: Final = "lease_s"
 BEAT: Final = "beat"
+
+# --- migrations
+SOURCE_INDEX: Final = "source_index"
+TARGET_INDEX: Final = "target_index"
+FINGERPRINT: Final = "fingerprint"
+CHUNKS: Final = "chunks"
 
 # --- keys
 KEY_ID: Final = "key_id"

@@ -12,6 +12,7 @@ from search_config.errors import EngineRejected, IndexMismatch, IndexMissing
 from search_config.hebrew import ANALYZER_VERSION
 from search_config.model_description import ModelDescription
 from search_config.names import Names
+from search_config.retention import drop_retention, put_retention
 from search_config.settings import Settings
 
 Json = dict[str, Any]
@@ -33,6 +34,7 @@ class IndexMeta(BaseModel):
     space: str
     analyzer: str
     pipeline: str
+    building: bool = False  # by a migration that has not come to its end: nobody may attach
 
 
 class IndexInfo(BaseModel):
@@ -63,34 +65,48 @@ def install(engine: Engine, settings: Settings, model: ModelDescription) -> Inde
     names = Names(prefix=settings.index_prefix)
     _check_engine(engine)
     # A live index of another model is refused before its templates are touched.
-    if _live_index(engine, names) is not None:
+    if live_index(engine, names) is not None:
         attach(engine, settings, model)
-    sparse = model.sparse_terms is not None
-    for name, body in templates.component_templates(names, sparse=sparse).items():
-        engine.request("PUT", f"/_component_template/{name}", body=body)
-    wanted = templates.index_templates(names, settings, model.dim, sparse=sparse)
-    for name, body in wanted.items():
-        engine.request("PUT", f"/_index_template/{name}", body=body)
+    wanted = put_templates(engine, settings, model)
     # Where there is no pipeline at all the engine answers 404 with an empty object.
     there = engine.request("GET", "/_search/pipeline", params={"ignore": 404})
     for name, body in templates.search_pipelines(names).items():
         # Each write goes through the cluster's state and costs a tenth of a second; install is run at every ingest.
         if there.get(name) != body:
             engine.request("PUT", f"/_search/pipeline/{name}", body=body)
-    if _live_index(engine, names) is None:
+    if live_index(engine, names) is None:
         create_chunks_index(engine, settings, model, version=1, live=True)
     for name, index in (
         ("documents", names.documents),
         ("keys", names.keys),
         ("workers", names.workers),
-        ("queries", names.queries),
+        ("migrations", names.migrations),
         ("glossary", names.glossary),
     ):
         _create(engine, index, {})
         _extend(engine, index, wanted[names.template(name)])
+    # Before the log's first index, which takes its policy when it is made.
+    put_retention(engine, names, settings.query_log_days)
+    _create_stream(engine, names.queries)
+    _extend(engine, names.queries, wanted[names.template("queries")])
     for stream in (names.evidence, names.feedback):
         _create_stream(engine, stream)
     return attach(engine, settings, model)
+
+
+def put_templates(engine: Engine, settings: Settings, model: ModelDescription) -> dict[str, Json]:
+    """Put the templates of new indices, for a model's vectors. Gives the index templates by their full name.
+
+    Raises:
+        EngineRejected, EngineUnreachable, EngineOverloaded
+    """
+    names, sparse = Names(prefix=settings.index_prefix), model.sparse_terms is not None
+    for name, body in templates.component_templates(names, sparse=sparse).items():
+        engine.request("PUT", f"/_component_template/{name}", body=body)
+    wanted = templates.index_templates(names, settings, model.dim, sparse=sparse)
+    for name, body in wanted.items():
+        engine.request("PUT", f"/_index_template/{name}", body=body)
+    return wanted
 
 
 def uninstall(engine: Engine, names: Names) -> None:
@@ -101,6 +117,7 @@ def uninstall(engine: Engine, names: Names) -> None:
     for kind in ("_index_template", "_component_template"):
         engine.request("DELETE", f"/{kind}/{names.prefix}-*")
     engine.request("DELETE", f"/_search/pipeline/{names.prefix}-*", params={"ignore": 404})
+    drop_retention(engine, names)
 
 
 def create_chunks_index(
@@ -109,12 +126,45 @@ def create_chunks_index(
     """Create one version of the chunks index; `live` puts the alias on it. Gives its name."""
     names = Names(prefix=settings.index_prefix)
     name = names.chunks_version(version)
-    meta = IndexMeta(model=model, space=SPACE, analyzer=ANALYZER_VERSION, pipeline=pipeline_stamp(settings))
+    meta = wanted_meta(settings, model)
     body: Json = {"mappings": {"_meta": meta.model_dump(mode="json")}}
     if live:
         body["aliases"] = {names.chunks: {"is_write_index": True}}
     _create(engine, name, body)
     return name
+
+
+def create_next_index(engine: Engine, settings: Settings, model: ModelDescription, name: str) -> None:
+    """Create an index of chunks beside the live one, marked as being built; one that is there stays.
+
+    Its mapping is sent whole: templates still are those of the live index, whose processes may put them again.
+
+    Raises:
+        EngineRejected, EngineUnreachable, EngineOverloaded
+    """
+    names, sparse = Names(prefix=settings.index_prefix), model.sparse_terms is not None
+    parts = [*templates.component_templates(names, sparse=sparse).values()]
+    parts.append(templates.index_templates(names, settings, model.dim, sparse=sparse)[names.template("chunks")])
+    body: Json = {"settings": {"index": {}}, "mappings": {"properties": {}}}
+    for part in (part["template"] for part in parts):
+        body["settings"]["index"] |= part.get("settings", {}).get("index", {})
+        mappings = part.get("mappings", {})
+        properties = body["mappings"]["properties"] | mappings.get("properties", {})
+        body["mappings"] |= {**mappings, "properties": properties}
+    meta = wanted_meta(settings, model).model_copy(update={"building": True})
+    body["mappings"]["_meta"] = meta.model_dump(mode="json")
+    _create(engine, name, body)
+
+
+def wanted_meta(settings: Settings, model: ModelDescription) -> IndexMeta:
+    """What an index that is made now is made for."""
+    return IndexMeta(model=model, space=SPACE, analyzer=ANALYZER_VERSION, pipeline=pipeline_stamp(settings))
+
+
+def finish_index(engine: Engine, index: str) -> None:
+    """Mark an index as whole."""
+    meta = index_meta(engine, index).model_copy(update={"building": False})
+    engine.request("PUT", f"/{index}/_mapping", body={"_meta": meta.model_dump(mode="json")})
 
 
 def attach(engine: Engine, settings: Settings, model: ModelDescription) -> IndexInfo:
@@ -125,12 +175,12 @@ def attach(engine: Engine, settings: Settings, model: ModelDescription) -> Index
         IndexMismatch: the index was made for another model (of the same dimension too), space or analyzer.
     """
     names = Names(prefix=settings.index_prefix)
-    live = _live_index(engine, names)
+    live = live_index(engine, names)
     if live is None:
         raise IndexMissing(
             "There is no index yet.", where=names.chunks, remedy="Run `mafteach setup`, or ingest documents first."
         )
-    meta = _meta(engine, live)
+    meta = index_meta(engine, live)
     _check(meta, model, live)
     return IndexInfo(
         names=names,
@@ -154,6 +204,8 @@ def _check(meta: IndexMeta, model: ModelDescription, index: str) -> None:
         wrong.append(
             f"its sparse terms are {meta.model.sparse_terms or 'absent'}, configured are {model.sparse_terms or 'none'}"
         )
+    if meta.building:
+        wrong.append("a migration is still building it")
     if meta.space != SPACE:
         wrong.append(f"its vectors are compared by {meta.space}, this version compares by {SPACE}")
     if meta.analyzer != ANALYZER_VERSION:
@@ -162,13 +214,17 @@ def _check(meta: IndexMeta, model: ModelDescription, index: str) -> None:
         raise IndexMismatch(
             f"This index was made otherwise: {'; '.join(wrong)}.",
             where=index,
-            remedy="Set MAFTEACH_EMBEDDER, MAFTEACH_EMBEDDER_MODEL and MAFTEACH_SPARSE back, or choose another "
-            "MAFTEACH_INDEX_PREFIX and ingest again.",
+            remedy="Set MAFTEACH_EMBEDDER, MAFTEACH_EMBEDDER_MODEL and MAFTEACH_SPARSE back; or build the index anew "
+            "for them, while searches go on: mafteach migrate.",
         )
 
 
-def _live_index(engine: Engine, names: Names) -> str | None:
-    """The one index behind the alias."""
+def live_index(engine: Engine, names: Names) -> str | None:
+    """The one index behind the alias; None where there is no alias.
+
+    Raises:
+        IndexMismatch: it stands on several.
+    """
     if not engine.exists(f"/_alias/{names.chunks}"):
         return None
     indices = sorted(engine.request("GET", f"/_alias/{names.chunks}"))
@@ -181,7 +237,12 @@ def _live_index(engine: Engine, names: Names) -> str | None:
     return str(indices[0])
 
 
-def _meta(engine: Engine, index: str) -> IndexMeta:
+def index_meta(engine: Engine, index: str) -> IndexMeta:
+    """What an index was made for.
+
+    Raises:
+        IndexMismatch: it does not say so in a form that we know.
+    """
     mapping = engine.request("GET", f"/{index}/_mapping")[index]["mappings"]
     try:
         return IndexMeta.model_validate(mapping.get("_meta", {}))
@@ -207,10 +268,12 @@ def _create(engine: Engine, index: str, body: Json) -> None:
 def _extend(engine: Engine, index: str, template: Json) -> None:
     """Give an index of an older version the fields that it lacks; those that it has stay as they are."""
     wanted = template["template"]["mappings"]["properties"]
-    there = engine.request("GET", f"/{index}/_mapping")[index]["mappings"].get("properties", {})
-    missing = {name: mapping for name, mapping in wanted.items() if name not in there}
-    if missing:
-        engine.request("PUT", f"/{index}/_mapping", body={"properties": missing})
+    # A data stream has several, by the names of the indices behind it.
+    for behind, found in engine.request("GET", f"/{index}/_mapping").items():
+        there = found["mappings"].get("properties", {})
+        missing = {name: mapping for name, mapping in wanted.items() if name not in there}
+        if missing:
+            engine.request("PUT", f"/{behind}/_mapping", body={"properties": missing})
 
 
 def _create_stream(engine: Engine, name: str) -> None:

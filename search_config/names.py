@@ -30,6 +30,20 @@ class Names(BaseModel):
         return f"{self.prefix}-documents"
 
     @property
+    def migrations(self) -> str:
+        """The one row of the latest migration."""
+        return f"{self.prefix}-migrations"
+
+    def migrated(self, target: str) -> str:
+        """Documents that a migration to the index `target` has done; there only while it is under way."""
+        return f"{self.prefix}-migrated-{target.removeprefix(f'{self.chunks}-')}"
+
+    @property
+    def all_chunks(self) -> str:
+        """Pattern of every version of the chunks."""
+        return f"{self.chunks}-v*"
+
+    @property
     def workers(self) -> str:
         """Processes that ingest, one row each while they do."""
         return f"{self.prefix}-workers"

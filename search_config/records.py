@@ -25,7 +25,8 @@ TenantId = Annotated[str, Field(pattern=TENANT_PATTERN)]
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    # Validators are made when the first one is asked for; see `document_fields`.
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
 
 def tenant_id(value: str | None) -> str:
@@ -156,6 +157,7 @@ class DocumentRecord(_Record):
     extracted: DocumentFields | None = Field(None, description="What was read from its text, with the places.")
     filter_fields: FilterFields = Field(FilterFields(), description="The same flat, as it is filtered and counted by.")
     text: str | None = Field(None, description="Canonical text; every offset of its chunks is into this.")
+    layout: str | None = Field(None, description="Blocks of that text as JSON: with both it can be cut anew.")
     created_at: datetime
     updated_at: datetime
     queued_at: datetime | None = None

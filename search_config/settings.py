@@ -53,6 +53,11 @@ class Settings(BaseSettings):
     opensearch_aws_service: Literal["es", "aoss"] = Field(
         "es", description="Service that requests are signed for: es (domains) or aoss (serverless)."
     )
+    dashboards_url: HttpUrl | None = Field(
+        None,
+        description="URL of OpenSearch Dashboards, for `mafteach setup --dashboards`; asked with the engine's user and "
+        "certificate authorities.",
+    )
     index_prefix: str = Field(
         "mafteach",
         pattern=r"^[a-z][a-z0-9-]{0,40}$",
@@ -200,6 +205,12 @@ class Settings(BaseSettings):
     port: int = Field(8080, ge=1, le=65535, description="Port that `mafteach serve` listens on.")
     rate_limit_per_minute: int = Field(
         600, ge=0, le=1_000_000, description="Requests a minute that one key may send; 0 sets no limit."
+    )
+    waiting_requests: int = Field(
+        32,
+        ge=1,
+        le=10_000,
+        description="Requests of one tenant that may wait for their turn; more are answered 429 (docs/operation.md).",
     )
     request_limit_s: float = Field(
         60.0, gt=0, le=3600, description="Seconds that a request may take before its answer begins."

@@ -8,7 +8,7 @@ import typer
 
 from api.cli.context import opened
 from api.cli.output import JsonFlag, TenantOption, clean, print_json, print_line
-from api.cli.search import parsed_filters
+from api.cli.search import parsed_filters, print_derived
 
 if TYPE_CHECKING:
     from query.answer_result import AnswerResult
@@ -20,6 +20,9 @@ NAMES: Final = {
     "context": "--context",
     "filters": "--filter",
     "mode": "--mode",
+    "route": "--route",
+    "as_of": "--as-of",
+    "without": "--without",
     "tenant": "--tenant",
 }
 # Longest quote, and most of the nearest passages, that are printed for people; --json gives all.
@@ -45,6 +48,22 @@ def ask(
         ),
     ] = None,
     mode: Annotated[str, typer.Option("--mode", metavar="MODE", help="auto, hybrid, lexical or dense.")] = "auto",
+    route: Annotated[
+        str,
+        typer.Option(
+            "--route", metavar="ROUTE", help="auto, metadata (the documents' fields), semantic (passages) or both."
+        ),
+    ] = "auto",
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="DATE", help="The day that periods are counted from; else today.")
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option("--without", metavar="FIELD", help="Leave out a filter that was derived from the question."),
+    ] = None,
+    derived: Annotated[
+        bool, typer.Option("--derived/--no-derived", help="Apply the filters that the question itself names.")
+    ] = True,
     as_json: JsonFlag = False,
 ) -> None:
     """Answer a question from a tenant's documents, with citations.
@@ -63,7 +82,16 @@ def ask(
     narrowed = parsed_filters(filters or [])
     try:
         search = SearchRequest.model_validate(
-            {"tenant": tenant_id(tenant), "query": question, "filters": narrowed, "mode": mode}
+            {
+                "tenant": tenant_id(tenant),
+                "query": question,
+                "filters": narrowed,
+                "mode": mode,
+                "route": route,
+                "as_of": as_of,
+                "without": without or [],
+                "derived": derived,
+            }
         )
         request = AnswerRequest(search=search, context=context)
     except ValidationError as error:
@@ -84,6 +112,7 @@ def _print(result: AnswerResult) -> None:
     for line in result.answer.splitlines():
         print_line(clean(line))
     print_line()
+    print_derived(result.search)
     if result.explanation:
         print_line(clean(result.explanation))
     for part in () if result.refused else result.not_in_sources:

@@ -55,8 +55,28 @@ def _mutate(settings: Settings, quick: bool, *, seed: int = 1, files: int | None
     return mutate.run(settings, quick=quick, seed=seed, files=files)
 
 
+def _search(settings: Settings, quick: bool) -> BenchReport:
+    from api.cli.bench_service import serve
+    from api.cli.context import Runtime
+    from api.cli.output import say
+    from evaluation.benchmark import search
+
+    runtime = Runtime(settings, say)
+    try:
+        own = settings.model_copy(update={"opensearch_url": runtime.engine.url})
+        return search.run(own, runtime.engine, serve, quick=quick)
+    finally:
+        runtime.close()
+
+
 # A benchmark is registered here and nowhere else; each imports its module when it runs.
-BENCHMARKS: Final[Mapping[str, Benchmark]] = {"embed": _embed, "rerank": _rerank, FAULTS: _faults, MUTATE: _mutate}
+BENCHMARKS: Final[Mapping[str, Benchmark]] = {
+    "embed": _embed,
+    "rerank": _rerank,
+    "search": _search,
+    FAULTS: _faults,
+    MUTATE: _mutate,
+}
 
 
 def register(app: typer.Typer) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ingest.pipeline import Ingestor
     from ingest.registry import Registry
     from models.base import Embedder, LanguageModel
+    from models.e5 import E5Embedder
     from query.reranking import Reranker
     from query.routing import Router
     from query.search import SearchContext
@@ -72,6 +74,14 @@ class Runtime:
         from models.factory import load_embedder
 
         return load_embedder(self.settings)
+
+    def load_ahead(self) -> None:
+        """Load the embedded model beside what a search does first: most of that is work of the runtime's own, which
+        leaves the interpreter to others. What fails here fails again, and is reported, where the model is used."""
+        from models.e5 import E5Embedder
+
+        if isinstance(self.embedder, E5Embedder):
+            threading.Thread(target=_load, args=(self.embedder,), daemon=True).start()
 
     @property
     def embeddings_file(self) -> Path:
@@ -229,6 +239,13 @@ class Runtime:
             self.engine.close()
         if (model := self.__dict__.get("language_model")) is not None:
             model.close()
+
+
+def _load(embedder: E5Embedder) -> None:
+    from search_config.errors import ModelError
+
+    with suppress(ModelError):
+        embedder.load()
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,7 @@ from search_config.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from api.schemas import DocumentRow
+    from search_config.document_fields import DocumentFields
     from search_config.records import DocumentState
 
 group = typer.Typer(
@@ -43,6 +44,12 @@ def list_documents(
     tenant: TenantOption,
     state: StateOption = None,
     reason: ReasonOption = None,
+    issue: Annotated[
+        str | None, typer.Option("--issue", metavar="CODE", help="Only documents with this code of a doubt.")
+    ] = None,
+    type_: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help="Only documents of this kind: contract, invoice ….")
+    ] = None,
     folder: Annotated[
         str | None, typer.Option("--folder", metavar="FOLDER", help="Only documents in this folder, or below it.")
     ] = None,
@@ -54,7 +61,12 @@ def list_documents(
     wanted = _state(state)
     with opened() as runtime:
         records = runtime.registry.iterate(
-            runtime.known_tenant(tenant), state=wanted, reason=reason, folder=_folder(folder)
+            runtime.known_tenant(tenant),
+            state=wanted,
+            reason=reason,
+            issue=issue,
+            type=type_,
+            folder=_folder(folder),
         )
         found = [DocumentRow.of(record) for record in records]
     _print_rows(found, as_json=as_json)
@@ -73,13 +85,14 @@ def show(
 
     with opened() as runtime:
         record = runtime.registry.require(runtime.known_tenant(tenant), document_id)
-    view = DocumentView.of(record).model_dump(mode="json")
+    view = DocumentView.of(record).model_dump(mode="json", by_alias=True)
     if as_json:
         print_json({**view, "text": text_of(record)} if text else view)
     elif text:
         print_text(text_of(record))
     else:
-        print_pairs((name, "-" if value is None else value) for name, value in view.items())
+        print_pairs((name, "-" if value is None else value) for name, value in view.items() if name != "extracted")
+        print_pairs(_read_fields(record.extracted))
 
 
 @group.command(epilog="Example: mafteach documents retry --all-failed --tenant demo")
@@ -131,6 +144,11 @@ def release(
     Exits 1 where it is not ready afterwards.
     """
     corrections = None if fields is None else _read_object(fields)
+    if corrections is not None:
+        from ingest.fields.corrections import parse_corrections
+
+        # Before it waits for a worker, who could only put it back into quarantine.
+        parse_corrections(corrections)
     with opened() as runtime:
         name = runtime.known_tenant(tenant)
         runtime.install()
@@ -153,7 +171,7 @@ def delete(document_id: DocumentId, tenant: TenantOption, as_json: JsonFlag = Fa
 
 @group.command(epilog="Example: mafteach documents summary --tenant demo")
 def summary(tenant: TenantOption, as_json: JsonFlag = False) -> None:
-    """Count a tenant's documents by state, and their passages, as a whole and by folder."""
+    """Count a tenant's documents by state, kind, doubt and folder, and their passages."""
     with opened() as runtime:
         found = runtime.registry.summary(runtime.known_tenant(tenant))
     if as_json:
@@ -162,12 +180,20 @@ def summary(tenant: TenantOption, as_json: JsonFlag = False) -> None:
     print_table(("state", "documents"), found.by_state.items())
     print_line()
     print_table(
+        ("type", "documents", "states"),
+        [(kind or "-", sum(states.values()), _states(states)) for kind, states in found.by_type.items()],
+    )
+    print_line()
+    if found.by_issue:
+        print_table(("issue", "documents"), found.by_issue.items())
+        print_line()
+    print_table(
         ("folder", "documents", "states", "passages generated", "indexed"),
         [
             (
                 one.folder,
                 one.documents,
-                ", ".join(f"{state} {count}" for state, count in one.by_state.items()),
+                _states(one.by_state),
                 one.chunks_generated,
                 one.chunks_indexed,
             )
@@ -177,6 +203,25 @@ def summary(tenant: TenantOption, as_json: JsonFlag = False) -> None:
     print_line(
         f"{found.documents} documents, {found.chunks_generated} passages generated, {found.chunks_indexed} indexed"
     )
+
+
+def _states(counts: Mapping[DocumentState, int]) -> str:
+    return ", ".join(f"{state} {count}" for state, count in counts.items())
+
+
+def _read_fields(fields: DocumentFields | None) -> Iterator[tuple[str, str]]:
+    """What was read from a document: each field with the words and the place that it was read from."""
+    if fields is None:
+        return
+    for name in type(fields).model_fields:
+        value = getattr(fields, name)
+        for one in value if isinstance(value, tuple) else (value,):
+            said = getattr(one, "reference", None) or one.model_dump(mode="json").get("value") or one.status
+            if isinstance(said, dict):
+                said = " · ".join(str(part) for part in said.values() if part)
+            place = one.place
+            where = () if place is None else (f"'{place.as_read}'", place.label or f"[{place.from_}:{place.to}]")
+            yield f"read: {name}", " · ".join((str(said), str(one.origin), *where))
 
 
 def _worked(runtime: Runtime, tenant: str, ids: Sequence[str], *, no_wait: bool) -> list[DocumentRow]:

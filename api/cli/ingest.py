@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # More processes than any machine of one node has cores for; each holds a model of its own.
 MAX_WORKERS: Final = 128
 
+MS_PER_S: Final = 1000.0
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -89,13 +91,31 @@ def _progress() -> Iterator[OnEvent | None]:
         yield show
 
 
+def _rates(report: IngestReport) -> Iterator[str]:
+    """What one process does a second at each stage."""
+    stages = report.stages
+    for stage, count, unit, spent in (
+        ("reading", report.ready, "documents", stages.extract_ms),
+        ("cutting", report.chunks, "passages", stages.chunk_ms),
+        ("embedding", report.chunks, "passages", stages.embed_ms),
+        ("indexing", report.chunks, "passages", stages.index_ms),
+    ):
+        if spent:
+            yield f"{stage} {MS_PER_S * count / spent:,.0f} {unit}/s"
+
+
 def _print(report: IngestReport) -> None:
     rate = report.chunks / report.seconds if report.seconds else 0.0
+    waiting = sum(one.state == "quarantined" for one in report.failed)
+    quarantined = f"{waiting} quarantined, " if waiting else ""
     print_line(
-        f"{report.documents} documents: {report.ready} ingested, {report.unchanged} unchanged, "
-        f"{len(report.failed)} failed; {report.chunks} passages in {report.seconds:.1f} s ({rate:.1f}/s)"
+        f"{report.documents} documents: {report.ready} ingested, {report.unchanged} unchanged, {quarantined}"
+        f"{len(report.failed) - waiting} failed; {report.chunks} passages in {report.seconds:.1f} s ({rate:.1f}/s)"
     )
+    if report.ready:
+        print_line(" · ".join(_rates(report)))
     for outcome in report.noted:
         print_line(f"note: {clean(outcome.name)}: {clean(' '.join(outcome.report))}")
     if report.failed:
-        print_table(("failed", "code", "reason"), [(one.source, one.code, one.reason) for one in report.failed])
+        rows = [(one.source, one.state.value, one.code, one.reason) for one in report.failed]
+        print_table(("not ready", "state", "code", "reason"), rows)

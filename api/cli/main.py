@@ -14,6 +14,8 @@ from api.cli import (
     ask,
     bench,
     cases,
+    certificates,
+    dev_tools,
     doctor,
     documents,
     evaluate,
@@ -25,6 +27,7 @@ from api.cli import (
     glossary,
     ingest,
     keys,
+    migrate,
     node,
     search,
     serve,
@@ -40,13 +43,16 @@ from search_config.errors import MafteachError
 # Every module adds its commands; their order is the help's.
 MODULES: Final = (
     node,
+    certificates,
     setup,
     status,
     doctor,
     ingest,
     worker,
+    migrate,
     documents,
     search,
+    dev_tools,
     glossary,
     ask,
     keys,
@@ -62,6 +68,9 @@ MODULES: Final = (
     feedback,
     bench,
 )
+
+# Threads of the linear algebra under numpy.
+BLAS_THREADS: Final = "OPENBLAS_NUM_THREADS"
 
 # typer brings click along under another name, depending on its version; this is click's UsageError in all of them.
 UsageError: Final[Any] = typer.BadParameter.__mro__[1]
@@ -128,4 +137,7 @@ def run(arguments: Sequence[str]) -> int:
 def main() -> int:
     """Console script."""
     prepare_streams()
+    # Before numpy is loaded, which then fixes it. Products here are small, and many run side by side: threads that
+    # share one of them mostly wait for each other, spinning. Who sets the variable keeps what was set.
+    os.environ.setdefault(BLAS_THREADS, "1")
     return run(sys.argv[1:])

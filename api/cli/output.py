@@ -76,6 +76,22 @@ def write_json(path: Path, value: Any) -> None:
         ) from error
 
 
+def write_bytes(path: Path, data: bytes) -> None:
+    """The result as a file.
+
+    Raises:
+        InvalidRequest: the file can't be written.
+    """
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise InvalidRequest(
+            f"The result can't be written: {error.strerror}.",
+            where=str(path),
+            remedy="Name a file that can be written.",
+        ) from error
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A table on a terminal; elsewhere a line for each row, with tabs between, so that `cut` and `sort` can use it."""
     cleaned = [[clean("" if cell is None else str(cell)) for cell in row] for row in rows]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from api.cli.context import opened
-from api.cli.output import JsonFlag, TenantOption, clean, print_json, print_line
+from api.cli.output import JsonFlag, TenantOption, clean, print_json, print_line, say, write_bytes
 from search_config.errors import InvalidRequest
 
 if TYPE_CHECKING:
+    from api.export.files import Format
     from query.request import Filters, Hit, SearchResult
 
 # What people know the fields of a request by.
@@ -94,18 +96,27 @@ def search(
     explain: Annotated[
         bool, typer.Option("--explain", help="Say of each passage why it stands there; show weights and times.")
     ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Write the result to this file, .xlsx or .csv, with citations."
+        ),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Search a tenant's documents for passages."""
     from pydantic import ValidationError
 
     from api.cli.failures import invalid_values
-    from query.diversity import DEFAULT_LAMBDA
     from query.request import SearchRequest
-    from query.search import search as run_search
     from query.validation import clean_query
     from search_config.records import tenant_id
 
+    if diverse and mmr_lambda is None:
+        from query.diversity import DEFAULT_LAMBDA
+
+        mmr_lambda = DEFAULT_LAMBDA
+    form = None if out is None else _form(out)
     try:
         request = SearchRequest.model_validate(
             {
@@ -115,7 +126,7 @@ def search(
                 "filters": parsed_filters(filters or []),
                 "mode": mode,
                 "group": group,
-                "mmr_lambda": DEFAULT_LAMBDA if diverse and mmr_lambda is None else mmr_lambda,
+                "mmr_lambda": mmr_lambda,
                 "explain": explain,
                 "route": route,
                 "as_of": as_of,
@@ -130,12 +141,37 @@ def search(
     with opened() as runtime:
         # Before a node is started for it.
         clean_query(request.query, max_chars=runtime.settings.max_query_chars)
+        runtime.load_ahead()
+        # The longest import of a search goes on while the model is loaded.
+        from query.search import search as run_search
+
         runtime.known_tenant(request.tenant)
         result = run_search(request, runtime.search_context)
+        if out is not None and form is not None:
+            from api.export.files import exported
+
+            file = exported(result, form, registry=runtime.registry, tenant=request.tenant, groups=None)
+            write_bytes(out, file.data)
+            say(f"Written: {out}")
     if as_json:
         print_json(result.model_dump(mode="json", by_alias=True))
     else:
         _print(result, explain=explain)
+
+
+def _form(out: Path) -> Format:
+    """The format that a file's ending names.
+
+    Raises:
+        InvalidRequest
+    """
+    match out.suffix.lower():
+        case ".xlsx":
+            return "xlsx"
+        case ".csv":
+            return "csv"
+        case _:
+            raise InvalidRequest("The ending names no format.", where=f"--out {out}", remedy="End it in .xlsx or .csv.")
 
 
 def parsed_filters(given: list[str]) -> Filters:
@@ -200,16 +236,25 @@ def _print(result: SearchResult, *, explain: bool) -> None:
 
 
 def print_metadata(result: SearchResult) -> None:
-    """What the documents' fields say, what was counted, and the filters that the question named."""
-    if result.metadata is not None:
-        print_line(clean(result.metadata.text))
+    """What the documents' fields say, what was counted, and the filters that the question named. That they do not
+    understand a question is no news above passages that answer it."""
+    said = result.metadata
+    if said is not None and said.not_understood and result.hits and not result.refused:
+        said = None
+    if said is not None:
+        print_line(clean(said.text))
+    print_derived(result)
+    if said is not None or result.derived.given():
+        print_line()
+
+
+def print_derived(result: SearchResult) -> None:
+    """The filters that the question named."""
     derived = result.derived.given()
     if derived:
         shown = ", ".join(f"{name}={_shown(value)}" for name, value in derived.items())
         day = "" if result.as_of is None else f" (as of {result.as_of})"
         print_line(f"Filters of the question{day}: {clean(shown)}. Leave one out with --without FIELD.")
-    if result.metadata is not None or derived:
-        print_line()
 
 
 def _shown(value: Any) -> str:

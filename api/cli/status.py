@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from api.cli.context import Runtime, opened
 from api.cli.failures import Exit
 from api.cli.output import JsonFlag, print_json, print_line, print_pairs, print_table
-from search_config.errors import IndexMismatch, IndexMissing
+from search_config.errors import EngineUnreachable, IndexMismatch, IndexMissing
 
 
 def register(app: typer.Typer) -> None:
@@ -17,12 +17,23 @@ def register(app: typer.Typer) -> None:
     app.command(epilog="Example: mafteach status --json")(status)
 
 
-def status(as_json: JsonFlag = False) -> None:
+def status(
+    stale: Annotated[
+        bool, typer.Option("--stale", help="Show documents by what they were made with, and what differs now.")
+    ] = False,
+    as_json: JsonFlag = False,
+) -> None:
     """Show what runs and what is stored. Starts nothing.
+
+    With --stale the documents are listed by model, analyzer, extractor and chunking instead; those that `mafteach
+    migrate` would make anew are marked, and those whose file must be ingested again.
 
     Exits 3 where the engine does not run, and 1 where the index was made for another model.
     """
     with opened() as runtime:
+        if stale:
+            _stale(runtime, as_json=as_json)
+            return
         found = _gather(runtime)
     if as_json:
         print_json(found)
@@ -42,10 +53,11 @@ def _gather(runtime: Runtime) -> dict[str, Any]:
     profile = load_profile(runtime.settings.profile)
     settings, model = runtime.settings, runtime.embedder.description
     engine = _engine(runtime)
-    index, documents, mismatch = None, {}, None
+    index, documents, mismatch, migration = None, {}, None, None
     changed: tuple[str, ...] = ()
     if engine["running"]:
         try:
+            migration = _migration(runtime)
             info = runtime.info
             index = {
                 "name": info.index,
@@ -74,8 +86,68 @@ def _gather(runtime: Runtime) -> dict[str, Any]:
         "index": index,
         "profile": {"name": profile.label, "changed_since": list(changed)},
         "mismatch": mismatch,
+        "migration": migration,
         "documents": documents,
     }
+
+
+def _migration(runtime: Runtime) -> dict[str, Any] | None:
+    """The latest migration as far as it concerns anybody: unfinished, or with a version before that is still there."""
+    from search_config.install import live_index
+    from search_config.migration import read_migration, versions
+
+    stored = read_migration(runtime.engine, runtime.names)
+    live = live_index(runtime.engine, runtime.names)
+    old = [name for name in versions(runtime.engine, runtime.names) if name != live]
+    if stored is None or (stored.row.finished and not old):
+        return None
+    return {
+        **stored.row.model_dump(mode="json", exclude={"lease", "model"}),
+        "model": stored.row.model.identity,
+        "other_versions": old,
+    }
+
+
+def _stale(runtime: Runtime, *, as_json: bool) -> None:
+    from ingest.extract.registry import EXTRACTORS_VERSION
+    from ingest.stale import documents_by_stamp
+    from search_config.install import wanted_meta
+    from search_config.records import Stamps
+
+    meta = wanted_meta(runtime.settings, runtime.embedder.description)
+    wanted = Stamps(
+        model=meta.model.identity, analyzer=meta.analyzer, extractor=EXTRACTORS_VERSION, pipeline=meta.pipeline
+    )
+    if not _engine(runtime)["running"]:
+        raise EngineUnreachable(
+            "OpenSearch does not run.", where="embedded node", remedy="Start it: mafteach node start"
+        )
+    rows = [
+        {
+            "tenant": group.tenant,
+            **group.stamps.model_dump(),
+            "documents": group.documents,
+            "chunks": group.chunks,
+            "differs": list(group.differs(wanted)),
+            "remedy": _remedy(group.differs(wanted)),
+        }
+        for group in documents_by_stamp(runtime.engine, runtime.names)
+    ]
+    if as_json:
+        print_json({"wanted": wanted.model_dump(), "documents": rows})
+        return
+    print_pairs([("configured", ", ".join(f"{name} {value}" for name, value in wanted.model_dump().items()))])
+    columns = ("tenant", "model", "analyzer", "extractor", "pipeline", "documents", "differs", "remedy")
+    print_table(
+        columns,
+        [[", ".join(value) if isinstance(value := row[name], list) else value for name in columns] for row in rows],
+    )
+
+
+def _remedy(differs: tuple[str, ...]) -> str:
+    if "extractor" in differs:
+        return "mafteach ingest"
+    return "mafteach migrate" if differs else ""
 
 
 def _engine(runtime: Runtime) -> dict[str, Any]:
@@ -102,6 +174,16 @@ def _index(found: dict[str, Any]) -> str:
     return f"{index['name']}, pipeline {index['pipeline']}" if index else "none yet (mafteach setup)"
 
 
+def _migration_line(row: dict[str, Any]) -> str:
+    if row["state"] in ("done", "abandoned"):
+        return f"migration  done; {', '.join(row['other_versions'])} kept (mafteach migrate --drop-old)"
+    why = f". It stopped: {row['reason']}" if row["reason"] else ""
+    return (
+        f"migration  {row['state']}: {row['source_index']} to {row['target_index']} ({row['model']}, "
+        f"{row['pipeline']}), {row['migrated']} of {row['documents']} documents{why}"
+    )
+
+
 def _print(found: dict[str, Any]) -> None:
     engine, model, chunking = found["engine"], found["model"], found["chunking"]
     kind = "embedded node" if engine["embedded"] else "cluster"
@@ -119,6 +201,8 @@ def _print(found: dict[str, Any]) -> None:
             ),
         ]
     )
+    if found["migration"]:
+        print_line(_migration_line(found["migration"]))
     for change in found["profile"]["changed_since"]:
         print_line(f"Warning: {change}")
     if found["documents"]:

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Annotated, Final
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Body, Path, Query, Response
 from fastapi.responses import PlainTextResponse
 
 from api.auth import Reader, ServicesHere, Writer
@@ -17,6 +17,7 @@ from api.limits import NoParameters
 from api.schemas import DocumentParameters, DocumentRow, DocumentView
 from api.services import Services
 from api.uploads import FORM, JSON, FileUpload, SentHere, TextUpload
+from ingest.fields.corrections import Corrections
 from search_config.errors import DocumentTooLarge, EmptyDocument, ModelUnavailable, NotPermitted
 from search_config.records import document_id as id_of
 
@@ -81,13 +82,21 @@ def list_documents(
     found = here.registry.list(
         caller.tenant,
         state=parameters.state,
+        issue=parameters.issue,
+        type=parameters.type,
         size=parameters.size + 1,
         after=parameters.after,
         groups=caller.groups,
     )
     page = found[: parameters.size]
     if len(found) > len(page):
-        following = {"state": parameters.state, "size": parameters.size, "after": page[-1].document_id}
+        following = {
+            "state": parameters.state,
+            "issue": parameters.issue,
+            "type": parameters.type,
+            "size": parameters.size,
+            "after": page[-1].document_id,
+        }
         given = urlencode({name: value for name, value in following.items() if value is not None})
         response.headers[LINK] = f'</documents?{given}>; rel="next"'
     return [DocumentRow.of(record) for record in page]
@@ -139,11 +148,20 @@ def retry_document(document_id: OneDocument, caller: Writer, _: NoParameters, he
     "/{document_id}/release",
     summary="Let a quarantined document in",
     status_code=HTTPStatus.ACCEPTED,
-    responses=described(404, 409),
+    responses=described(400, 404, 409, 413),
 )
-def release_document(document_id: OneDocument, caller: Writer, _: NoParameters, here: ServicesHere) -> DocumentRow:
-    """For a person who looked at the doubts and lets it in as it is; 409 where it is not in quarantine."""
-    return DocumentRow.of(_inbox(here).release(caller.tenant, document_id, groups=caller.groups))
+def release_document(
+    document_id: OneDocument,
+    caller: Writer,
+    _: NoParameters,
+    here: ServicesHere,
+    corrections: Annotated[Corrections | None, Body(examples=[{"signed": "2024-02-15", "expires": "none"}])] = None,
+) -> DocumentRow:
+    """For a person who looked at the doubts and lets it in: as it is, or with the fields that the body corrects. 409
+    where it is not in quarantine."""
+    given = None if corrections is None else corrections.model_dump(mode="json", exclude_unset=True)
+    row = _inbox(here).release(caller.tenant, document_id, groups=caller.groups, corrections=given)
+    return DocumentRow.of(row)
 
 
 @router.delete(

@@ -1,11 +1,13 @@
 // An answer while it is written, and the sources behind it.
 
 import { ask, read, takes, Trouble } from "/ui/api.js";
-import { announce, bdi, button, el } from "/ui/dom.js";
+import { announce, bdi, button, directionOf, el } from "/ui/dom.js";
 import { marks } from "/ui/feedback.js";
 import { troublePanel, waiting } from "/ui/trouble.js";
 import { openSource } from "/ui/viewer.js";
 import { place, t } from "/ui/words.js";
+
+const EXTRACTIVE = "Extractive:";
 
 /** A place for the answer to a question. `body` is what narrows it; `final` an answer that was given before. */
 export function answerBox(question, body, { final = null, done = () => {} } = {}) {
@@ -105,13 +107,15 @@ function refusal(answer) {
 function written(answer) {
   const cited = new Map(answer.citations.map((one) => [one.index, one]));
   return [
-    el("p", { class: "answer-text", dir: "auto" }, answer.sentences.map((sentence) => shown(sentence, cited))),
+    el("p", { class: "answer-text", dir: directionOf(answer.answer) }, answer.sentences.map((sentence) => shown(sentence, cited))),
     el("p", { class: "quiet" }, bdi(answer.label)),
     answer.grounded ? null : el("p", { class: "notice" }, t("answer.ungrounded")),
     answer.not_in_sources.length
       ? el("p", { class: "notice" }, t("answer.missing", { parts: answer.not_in_sources.join("; ") }))
       : null,
-    answer.notes.map((note) => el("p", { class: "quiet", dir: "auto" }, note)),
+    el("p", { class: "quiet" }, t(`method.${answer.method}`, { name: answer.model ?? "" })),
+    // The service says the method too, in English.
+    answer.notes.filter((note) => !note.startsWith(EXTRACTIVE)).map((note) => el("p", { class: "quiet", dir: "auto" }, note)),
     el("h3", {}, t("answer.sources")),
     el("ol", { class: "citations" }, answer.citations.map(citation)),
     el("div", { class: "actions" }, marks({ result: answer.search, answer })),

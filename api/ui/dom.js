@@ -37,6 +37,15 @@ export function focusOn(element) {
   element.focus({ preventScroll: false });
 }
 
+const STRONG = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|\p{L}/u;
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/** The direction of a text by its first letter; `dir="auto"` does not look into isolated parts. */
+export function directionOf(text) {
+  const [letter] = STRONG.exec(text) ?? [];
+  return letter === undefined ? null : RIGHT_TO_LEFT.test(letter) ? "rtl" : "ltr";
+}
+
 let numbered = 0;
 
 /** An id for a label and what it labels. */

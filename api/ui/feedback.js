@@ -52,3 +52,13 @@ export function marks({ result, hit = null, answer = null }) {
   });
   return place;
 }
+
+function bodyOf(verdict, result, hit, answer) {
+  const passage = (one) => ({
+    document_id: one.document_id, content_hash: one.content_hash, chunk_id: one.chunk_id, locator: one.locator,
+  });
+  if (hit) return { query: result.query, kind: "passage", verdict, passages: [passage(hit)] };
+  return {
+    query: answer.question, kind: "answer", verdict, refused: answer.refused, passages: answer.citations.map(passage),
+  };
+}

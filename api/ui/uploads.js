@@ -11,7 +11,7 @@ export function uploads({ accepted }) {
   const waitingFiles = [];
   let busy = false;
   const list = el("ul", { class: "uploads", "aria-label": t("upload.list") });
-  const input = el("input", { id, type: "file", multiple: true, "aria-describedby": `${id}-help`, on: { change: () => {
+  const input = el("input", { id, type: "file", class: "unseen", multiple: true, "aria-describedby": `${id}-help`, on: { change: () => {
     take(input.files);
     input.value = "";
   } } });
@@ -29,8 +29,8 @@ export function uploads({ accepted }) {
         take(event.dataTransfer.files);
       },
     } },
-    el("label", { for: id }, t("upload.title")),
-    input,
+    el("h2", {}, t("upload.title")),
+    el("p", {}, input, el("label", { for: id, class: "choose" }, t("upload.choose"))),
     el("p", { id: `${id}-help`, class: "quiet" }, t("upload.help")),
     list,
   );

@@ -118,7 +118,10 @@ export function named(family, code) {
 export function place(locator) {
   const parts = [];
   if (locator.attachment) parts.push(t("place.attachment", { name: locator.attachment }));
-  if (locator.page) parts.push(t("place.page", { n: locator.page }));
+  // A passage over several pages says so in its label alone.
+  const [, first, last] = /(\d+)–(\d+)$/.exec(locator.label) ?? [];
+  if (locator.page && Number(first) === locator.page) parts.push(t("place.pages", { first, last }));
+  else if (locator.page) parts.push(t("place.page", { n: locator.page }));
   if (locator.slide) parts.push(t("place.slide", { n: locator.slide }));
   if (locator.sheet) parts.push(t("place.sheet", { name: locator.sheet }));
   if (locator.cells) parts.push(t("place.cells", { name: locator.cells }));
@@ -126,6 +129,5 @@ export function place(locator) {
     const end = typeof locator.end_s === "number" ? `–${clock(locator.end_s)}` : "";
     parts.push(t("place.time", { name: `${clock(locator.start_s)}${end}` }));
   }
-  // A label says more where a passage runs over several places.
-  return parts.length ? parts.join(", ") : locator.label;
+  return parts.length ? parts.join(", ") : t("place.characters", { first: number(locator.from), last: number(locator.to) });
 }

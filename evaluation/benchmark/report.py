@@ -16,6 +16,16 @@ class Check(BaseModel):
     holds: bool | None = Field(description="None where there is no target, or no figure.")
 
 
+class Table(BaseModel):
+    """A further table of a report; each row as long as `columns`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
 class BenchReport(BaseModel):
     """All that one run measured.
 
@@ -24,6 +34,7 @@ class BenchReport(BaseModel):
         checks: written by `--json`.
         columns: headings of the table.
         rows: its cells, as text; each row as long as `columns`.
+        more: further tables.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -32,3 +43,4 @@ class BenchReport(BaseModel):
     checks: tuple[Check, ...]
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
+    more: tuple[Table, ...] = ()

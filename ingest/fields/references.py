@@ -57,6 +57,10 @@ _OWN_TITLE: Final = re.compile(
     rf"|^\W*(?:[A-Za-z]+[ ,]+){{0,5}}?(?:{_NOUNS_EN})\s*(?:{_NUMBER_WORD})?\s*[:#]?\s*(?P<u>{_NUMERAL})(?=[\s,.]|$)",
     _I,
 )
+# The same behind the end of a sentence, where the word for "number" must stand: "… Ltd. Contract no. 2023/77."
+_OWN_SENTENCE: Final = re.compile(
+    rf"(?<=[.;] )(?:(?:{_NOUNS_HE})|(?:{_NOUNS_EN}))\s+{_NUMBER_WORD}\s*:?\s*(?P<t>{_NUMERAL})(?=[\s,.]|$)", _I
+)
 _OFFER: Final = re.compile(
     rf"^\W*(?:(?:הנדון|נושא|re|subject)\s*:\s*)?(?:הצעת מחיר|quotation"
     rf"|quote)\s*{_NUMBER_WORD}?\s*:?\s*(?P<t>{_NUMERAL})(?![\w])",
@@ -126,16 +130,14 @@ def read_references(
         for match in (
             *_OWN_LABEL.finditer(line.text),
             *([_OWN_TITLE.match(line.text)] if number < TITLE_LINES else []),
+            *(_OWN_SENTENCE.finditer(line.text) if number < TITLE_LINES else ()),
         ):
             if match is None or _SUBJECT.match(line.text) or _foreign(match[0], kind):
                 continue
             name = "t" if match["t"] else "u"
             start, end = line.start + match.start(name), line.start + match.end(name)
-            if (
-                _OTHERS.search(folded[line.start : start])
-                or _is_day(start, end, days)
-                or not _counts(folded, start, end)
-            ):
+            begin = line.start + (match.start() if match.re is _OWN_SENTENCE else 0)
+            if _OTHERS.search(folded[begin:start]) or _is_day(start, end, days) or not _counts(folded, start, end):
                 continue
             own.setdefault(folded[start:end], (start, end))
         offer = _OFFER.match(line.text)

@@ -158,7 +158,7 @@ class Superseding:
             "size": size,
             "query": query,
             "sort": [{fields.DOCUMENT_ID: "asc"}],
-            "_source": {"excludes": [fields.TEXT]},
+            "_source": {"excludes": list(fields.BULKY)},
         }
         hits = self._engine.search(self._index, body)["hits"]["hits"]
         return [DocumentRecord.model_validate(hit["_source"]) for hit in hits]

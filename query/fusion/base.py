@@ -19,8 +19,8 @@ LEG_ORDER: Final[tuple[Leg, ...]] = ("bm25", "knn", "sparse")
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One hit of one leg: `score` is BM25, a cosine, or the sparse legs' sum of products; `rank` counts from 1, None for a score that was asked for
-    afterwards because the leg itself did not return the hit."""
+    """One hit of one leg: `score` is BM25, a cosine, or the sum over shared terms of both weights' product; `rank`
+    counts from 1, None for a score that was asked for afterwards because the leg itself did not return the hit."""
 
     chunk_id: str
     score: float

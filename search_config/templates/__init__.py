@@ -24,6 +24,7 @@ INDICES: Final = {
     "documents": "index/documents.json",
     "keys": "index/keys.json",
     "workers": "index/workers.json",
+    "migrations": "index/migrations.json",
     "queries": "index/queries.json",
     "evidence": "index/evidence.json",
     "glossary": "index/glossary.json",

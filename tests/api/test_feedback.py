@@ -8,6 +8,8 @@ import pytest
 
 from api.caller import Permission
 from ingest.documents import RawDocument
+from ingest.pipeline import Ingestor
+from models.base import Embedder
 from search_config.errors import EngineRejected
 from tests.api.conftest import OURS, Service
 from tests.api.problems import assert_problem
@@ -104,9 +106,8 @@ def test_reading_alone_marks_nothing(service: Service) -> None:
     assert_problem(service.client.delete(f"/feedback/{mark['id']}", headers=reader), 403, "not_permitted")
 
 
-def test_what_one_may_not_see_is_not_marked_and_not_listed(service: Service) -> None:
+def test_what_one_may_not_see_is_not_marked_and_not_listed(service: Service, embedder: Embedder) -> None:
     here = service.services
-    assert here.inbox is not None
     raw = RawDocument(
         tenant=OURS,
         source="test:board.md",
@@ -114,7 +115,7 @@ def test_what_one_may_not_see_is_not_marked_and_not_listed(service: Service) -> 
         data="החלטות הדירקטוריון על מיזוג".encode(),
         groups=("board",),
     )
-    (outcome,) = here.inbox.ingestor.ingest([raw])  # type: ignore[union-attr]
+    (outcome,) = Ingestor(here.engine, here.info, embedder, here.settings).ingest([raw])
     record = here.registry.require(OURS, outcome.document_id)
     place = {
         "document_id": record.document_id,

@@ -18,7 +18,7 @@ def test_people_get_the_answer_and_numbered_sources_with_their_places(cli: Cli) 
     lines = done.stdout.splitlines()
     assert lines[0].startswith("תושב רשאי לקבל אישור חניה אחד לכל רכב")
     assert lines[0].endswith("[1]")
-    assert any(line.startswith("[1] נוהל אישורי חניה · תווים ") for line in lines)
+    assert any(line.startswith("[1] parking.md · תווים ") for line in lines)
     assert lines[-1] == "מצוטט מתוך המקורות, לא נבדקה נכונותו · extractive"
     assert "\x1b" not in done.stdout
 

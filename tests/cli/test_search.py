@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -176,3 +177,16 @@ def test_the_layers_and_their_filters_are_shown(cli: Cli) -> None:
 def test_a_wrong_value_is_named_by_its_option(cli: Cli, arguments: tuple[str, str]) -> None:
     error = error_of(cli("search", "חניה", "--tenant", "demo", "--json", *arguments), 2, "invalid_request")
     assert arguments[0] in (error["where"] or "") + (error["what"] or "")
+
+
+def test_a_result_is_written_to_a_file(cli: Cli, tmp_path: Path) -> None:
+    for name, begin in (("r.xlsx", b"PK"), ("r.CSV", b"\xef\xbb\xbf")):
+        done = cli("search", "אישור חניה", "--tenant", "demo", "--out", str(tmp_path / name))
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / name).read_bytes().startswith(begin)
+        assert "אישור חניה" in done.stdout
+    done = cli("search", "אישור חניה", "--tenant", "demo", "--out", str(tmp_path / "r.pdf"))
+    assert done.returncode == 2
+    assert ".xlsx or .csv" in done.stderr
+    done = cli("search", "אישור חניה", "--tenant", "demo", "--out", str(tmp_path / "no" / "r.csv"))
+    assert done.returncode == 2

@@ -296,6 +296,8 @@ def test_what_fields_do_not_know_is_asked_of_passages_too(context: SearchContext
     found = ask(context, "כמה חוזים יש עם פלונית אלמונית?", route="auto")
     assert found.route == "both"
     assert found.hits
+    assert found.metadata is None
+    found = ask(context, "כמה חוזים יש עם פלונית אלמונית?", route="auto", explain=True)
     assert found.metadata is not None
     assert not found.metadata.exact
     assert found.metadata.value is None

@@ -249,3 +249,21 @@ def test_raw_by_hand() -> None:
 )
 def test_the_rule_of_a_profile(spec: FusionSpec, rule: FusionRule) -> None:
     assert rule_for(spec) == rule
+
+
+@every_rule
+@given(legs=legs, sparse=bm25_legs)
+def test_a_third_leg_adds_its_own_part(rule: FusionRule, legs: dict[Leg, list[Scored]], sparse: list[Scored]) -> None:
+    two = {row.chunk_id: row.score for row in fuse(rule, legs, {"bm25": 0.3, "knn": 0.3})}
+    alone = {row.chunk_id: row.score for row in fuse(rule, {"sparse": sparse}, {"sparse": 0.4})}
+    three = fuse(rule, {**legs, "sparse": sparse}, {"bm25": 0.3, "knn": 0.3, "sparse": 0.4})
+    assert {row.chunk_id for row in three} == two.keys() | alone.keys()
+    for row in three:
+        assert row.score == pytest.approx(two.get(row.chunk_id, 0.0) + alone.get(row.chunk_id, 0.0))
+
+
+def test_raw_scores_of_three_legs() -> None:
+    hits = {"bm25": leg({"a": 12}), "knn": leg({"a": 0.5, "b": 0.8}), "sparse": leg({"b": 7})}
+    found = fuse(RawScores(80, 2.0), hits, {"bm25": 0.2, "knn": 0.5, "sparse": 0.3})
+    scores = {row.chunk_id: row.score for row in found}
+    assert scores == pytest.approx({"a": 0.2 * 12 + 0.5 * 80 * 0.5, "b": 0.5 * 80 * 0.8 + 0.3 * 2 * 7})

@@ -113,6 +113,9 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
         ({"weights": _default()["weights"] | {"he": {"bm25": 0.5, "knn": 0.6}}}, "sum to 1.1"),
         ({"weights": _default()["weights"] | {"he": {"bm25": 1.0}}}, "a weight for each"),
         ({"weights": _default()["weights"] | {"he": {"bm25": -0.5, "knn": 1.5}}}, "weights.he"),
+        ({"weights": _default()["weights"] | {"en": {"bm25": 0.5, "knn": 0.5, "sparse": 0.1}}}, "sum to 1.1"),
+        ({"weights": _default()["weights"] | {"en": {"bm25": 0.5, "sparse": 0.5}}}, "a weight for each"),
+        ({"fusion": {"rule": "raw", "raw_s": -1}}, "raw_s"),
         ({"bm25": {"embedding": 1}}, "no such searched field: embedding"),
         ({"bm25": {"content": 0}}, "no field has a boost above 0"),
         ({"fusion": {"rule": "raw", "raw_c": float("nan")}}, "raw_c"),
@@ -150,3 +153,13 @@ def test_no_profile_at_all(tmp_path: Path, data: bytes) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InvalidProfile, match="cannot be read"):
         load_profile(tmp_path / "none.json")
+
+
+def test_the_sparse_leg_is_used_where_it_weighs() -> None:
+    default = _default()
+    assert not Profile.model_validate(default).uses_sparse()
+    weights = default["weights"] | {"en": {"bm25": 0.2, "knn": 0.6, "sparse": 0.2}}
+    assert Profile.model_validate(default | {"weights": weights}).uses_sparse()
+    assert Profile.model_validate(default | {"blends": {"en": {"sparse": 0.2}}}).uses_sparse()
+    nothing = default["weights"] | {"en": {"bm25": 0.4, "knn": 0.6, "sparse": 0.0}}
+    assert not Profile.model_validate(default | {"weights": nothing}).uses_sparse()

@@ -1,0 +1,1 @@
+"""Search results as files that people open in a spreadsheet."""

@@ -1,0 +1,243 @@
+"""`mafteach bench scale`: latency, recall under filters, disk and memory by size; ways to set an index up, compared.
+
+It has a node and an index of its own, which grows from one size to the next. What is measured is kept in the cache
+folder after each size: an interrupted run goes on from there. The index is removed when the run is whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import psutil
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from evaluation.benchmark import scale_index, scale_measure
+from evaluation.benchmark.corpus import BLOCK, PAGE, Corpus
+from evaluation.benchmark.corpus_base import BASE, QUICK_BASE, load_base
+from evaluation.benchmark.report import BenchReport
+from evaluation.benchmark.scale_index import Variant
+from evaluation.benchmark.scale_model import Point, VariantPoint
+from evaluation.benchmark.scale_report import ScaleRun, report, write_outputs
+from evaluation.benchmark.scale_variants import QUICK_VARIANTS, VARIANTS
+from models.base import Embedder
+from models.factory import load_embedder
+from query.profile import load_profile
+from query.request import SearchRequest
+from query.search import SearchContext, search
+from search_config.client import Engine
+from search_config.errors import EngineRejected
+from search_config.install import IndexInfo, install, uninstall
+from search_config.local_node import LocalNode, free_port
+from search_config.names import Names
+from search_config.settings import Settings
+
+SIZES: Final = (BLOCK, 100_000, 200_000)
+QUICK_SIZES: Final = (2_000, BLOCK)
+# Questions of each figure: of 50, one neighbour of 20 that is missed is a thousandth of recall.
+QUESTIONS, QUICK_QUESTIONS = 50, 25
+VARIANT_CHUNKS, QUICK_VARIANT_CHUNKS = BLOCK, 2_000
+# A line of progress each so many chunks.
+_TOLD_EVERY: Final = 10 * PAGE
+
+Say = Callable[[str], None]
+
+
+class _Kept(BaseModel):
+    """What an interrupted run had measured."""
+
+    model_config = ConfigDict(frozen=True)
+
+    points: tuple[Point, ...] = ()
+    variants: tuple[VariantPoint, ...] = ()
+
+
+def run(
+    settings: Settings,
+    *,
+    quick: bool,
+    sizes: Sequence[int] | None = None,
+    seed: int = 1,
+    out: Path | None = None,
+    say: Say = lambda _: None,
+) -> BenchReport:
+    """Measure every size, then the variants.
+
+    Args:
+        quick: small sizes, fewer questions and variants.
+        sizes: rising numbers of chunks; instead of those of the full or the quick run.
+        seed: of corpus and questions.
+        out: folder for the JSON and the plot; None writes none.
+        say: told what is done.
+
+    Raises:
+        NodeError, EngineError, ModelError, InvalidDataset
+    """
+    embedder = load_embedder(settings)
+    count = QUICK_BASE if quick else BASE
+    say(f"Embedding {count} passages, or reading them from the cache.")
+    base = load_base(settings, embedder, count=count, seed=seed, progress=_told_base(say))
+    corpus = Corpus(base, seed=seed)
+    wanted = tuple(sorted(set(sizes or (QUICK_SIZES if quick else SIZES))))
+    with _own_node(settings, say) as (engine, node):
+        bench = _Bench(settings, engine, node, embedder, corpus, quick=quick, say=say)
+        points = bench.sizes(wanted)
+        variants = bench.variants()
+        bench.remove()
+    done = ScaleRun(corpus=corpus, points=points, variants=variants, quick=quick)
+    if out is not None:
+        write_outputs(done, out)
+    return report(done)
+
+
+def _told_base(say: Say) -> Callable[[int, int], None]:
+    def told(done: int, total: int) -> None:
+        if done % _TOLD_EVERY == 0 or done == total:
+            say(f"{done} of {total} passages are embedded.")
+
+    return told
+
+
+@contextmanager
+def _own_node(settings: Settings, say: Say) -> Iterator[tuple[Engine, LocalNode | None]]:
+    """The cluster that is configured, or a node of this benchmark's own, whose memory is nobody else's."""
+    node = None
+    url = settings.opensearch_url
+    if url is None:
+        node = LocalNode(settings, port=free_port(), data_dir=settings.data_dir / "bench-scale")
+    address = str(url) if node is None else node.start(say).url
+    engine = Engine(address, timeout_s=settings.request_timeout_s)
+    try:
+        yield engine, node
+    except BaseException:
+        # What is indexed stays, for the next run.
+        if node is not None:
+            node.stop()
+        raise
+    else:
+        if node is not None:
+            node.remove()
+    finally:
+        engine.close()
+
+
+class _Bench:
+    """One run on one node."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        engine: Engine,
+        node: LocalNode | None,
+        embedder: Embedder,
+        corpus: Corpus,
+        *,
+        quick: bool,
+        say: Say,
+    ) -> None:
+        said = f"{corpus.seed}\0{len(corpus.base)}\0{corpus.spread}\0{embedder.description}"
+        key = hashlib.sha256(said.encode()).hexdigest()[:10]
+        self._settings = settings.model_copy(update={"index_prefix": f"bench-scale-{key}"})
+        self._kept = settings.cache_dir.expanduser() / "bench" / f"scale-{key}.json"
+        self._engine, self._node, self._embedder, self._corpus = engine, node, embedder, corpus
+        self._quick, self._say = quick, say
+        self._info: IndexInfo = install(engine, self._settings, embedder.description)
+        self._profile = load_profile()
+        self._questions = scale_measure.embedded(corpus, embedder, QUICK_QUESTIONS if quick else QUESTIONS)
+
+    def sizes(self, wanted: Sequence[int]) -> tuple[Point, ...]:
+        """Grow the index through the sizes, and measure each."""
+        there = scale_index.count(self._engine, self._info.index)
+        kept = {point.chunks: point for point in self._read().points if point.chunks <= there}
+        plain = Variant("sizes")
+        points = []
+        for size in wanted:
+            if size in kept:
+                points.append(kept[size])
+                continue
+            first = there // PAGE * PAGE
+            seconds = scale_index.grow(
+                self._engine, self._info.index, self._corpus, self._info, first, size, plain, written=self._written
+            )
+            there = max(there, size)
+            scale_index.settle(self._engine, self._info.index, merged=False)
+            points.append(self._point(size, (size - first) / seconds, plain))
+            self._keep(_Kept(points=tuple(points), variants=self._read().variants))
+        return tuple(points)
+
+    def _written(self, done: int, total: int) -> None:
+        if done % _TOLD_EVERY == 0 or done == total:
+            self._say(f"{done} of {total} chunks are indexed.")
+
+    def _point(self, size: int, rate: float, variant: Variant) -> Point:
+        engine, index = self._engine, self._info.index
+        context = SearchContext(engine, self._info, self._embedder, self._profile, self._settings)
+
+        def ask(question: tuple[str, tuple[float, ...]]) -> None:
+            search(SearchRequest(tenant=scale_measure.MEDIUM_TENANT, query=question[0]), context)
+
+        legs = scale_measure.legs_latency(engine, index, self._questions, self._profile, variant)
+        whole = scale_measure.timed(ask, self._questions)
+        self._say(f"{size} chunks: both legs {legs.p50:g} ms, a whole search {whole.p50:g} ms at the median.")
+        pid = None if self._node is None else self._node.status().pid
+        return Point(
+            chunks=size,
+            chunks_per_s=round(rate, 1),
+            legs=legs,
+            search=whole,
+            recall=scale_measure.recalls(engine, index, self._questions, variant),
+            disk=scale_measure.disk(engine, index),
+            segments=scale_measure.segments(engine, index),
+            heap=scale_measure.heap_lived(engine),
+            memory=None if pid is None else psutil.Process(pid).memory_info().rss,
+        )
+
+    def variants(self) -> tuple[VariantPoint, ...]:
+        """Measure the ways to set an index up, each in an index of its own, one after the other."""
+        done = {variant.name: variant for variant in self._read().variants}
+        for variant in QUICK_VARIANTS if self._quick else VARIANTS:
+            if variant.name not in done:
+                done[variant.name] = self._variant(variant)
+                self._keep(_Kept(points=self._read().points, variants=tuple(done.values())))
+        return tuple(done.values())
+
+    def _variant(self, variant: Variant) -> VariantPoint:
+        engine, size = self._engine, QUICK_VARIANT_CHUNKS if self._quick else VARIANT_CHUNKS
+        measured = partial(VariantPoint, name=variant.name)
+        try:
+            index = scale_index.create(engine, self._info, variant)
+        except EngineRejected as error:
+            return measured(refused=error.what)
+        seconds = scale_index.grow(engine, index, self._corpus, self._info, 0, size, variant)
+        scale_index.settle(engine, index, merged=variant.merged)
+        found = measured(
+            chunks=size,
+            chunks_per_s=round(size / seconds, 1),
+            legs=scale_measure.legs_latency(engine, index, self._questions, self._profile, variant),
+            recall=scale_measure.recalls(engine, index, self._questions, variant),
+            disk=scale_measure.disk(engine, index),
+            segments=scale_measure.segments(engine, index),
+        )
+        engine.request("DELETE", f"/{index}")
+        self._say(f"Variant {variant.name} is measured.")
+        return found
+
+    def remove(self) -> None:
+        """Delete what was indexed and kept."""
+        uninstall(self._engine, Names(prefix=self._settings.index_prefix))
+        self._kept.unlink(missing_ok=True)
+
+    def _read(self) -> _Kept:
+        try:
+            return _Kept.model_validate_json(self._kept.read_bytes())
+        except (OSError, ValidationError):
+            return _Kept()
+
+    def _keep(self, kept: _Kept) -> None:
+        unfinished = self._kept.with_suffix(".tmp")
+        unfinished.write_text(kept.model_dump_json())
+        unfinished.replace(self._kept)
