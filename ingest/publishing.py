@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from ingest import rows
 from ingest.chunk_store import ChunkStore
 from ingest.claims import Claims
-from ingest.fields.resolve import Superseding, names_of, superseded_ids
+from ingest.fields.resolve import Superseding, names_of, resolve_references, superseded_ids
 from ingest.lease import Worker
 from ingest.ledger import Ledger
 from ingest.spool import Spool
@@ -79,7 +79,9 @@ class Publisher:
             return
         self._ledger.refresh()
         for work, fields in known:
-            tenant, replaced = work.raw.tenant, superseded_ids(fields)
+            tenant = work.raw.tenant
+            # Once more: what came in the same batch was not there yet when this one was read.
+            replaced = superseded_ids(resolve_references(fields, self._superseding.lookup(tenant, own_id=work.id)))
             if replaced or work.previous is not None:
                 self._superseding.mark(tenant, work.id, replaced)
             self._superseding.mark_replaced(tenant, work.id, names_of(fields, work.document.title))

@@ -52,8 +52,13 @@ class Judgement:
         return self.decision.reason if self.decision is not None and self.decision.refused else None
 
 
-def judge(engine: Engine, ranking: Ranking, profile: Profile, counter: TokenCounter) -> Judgement:
+def judge(
+    engine: Engine, ranking: Ranking, profile: Profile, counter: TokenCounter, *, own_order: bool = True
+) -> Judgement:
     """Decide, where the profile is calibrated for this kind of search.
+
+    Args:
+        own_order: whether the profile's own stages made the order; a cross-encoder's scores are of another scale.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
@@ -61,6 +66,10 @@ def judge(engine: Engine, ranking: Ranking, profile: Profile, counter: TokenCoun
     spec = profile.refusal
     if spec is None:
         return Judgement(note=f"uncalibrated: the profile {profile.label} has no threshold of refusal.")
+    if not own_order:
+        return Judgement(
+            note=f"uncalibrated: the threshold of the profile {profile.label} is not for a cross-encoder's scores."
+        )
     if ranking.language not in spec.languages:
         return Judgement(
             note=f"uncalibrated: the threshold of the profile {profile.label} is not for queries of class "

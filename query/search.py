@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from typing import Final
 
 from models.base import Embedder
 from query import build
+from query.beside import beside
 from query.candidate import Candidate, merged, scored, with_fused
 from query.clock import Clock
 from query.comparison import compared, sides_of
@@ -36,7 +38,7 @@ from query.request import (
 )
 from query.reranking import LinearBlend, Reranker
 from query.reranking_stage import Reranked, reranked
-from query.retrieve import Legs, Plan, missing_scores, retrieve, stored_vectors
+from query.retrieve import Legs, Plan, retrieve, stored_vectors
 from query.routing import RouteDecision, Router
 from query.spelling import did_you_mean
 from query.superseded import replaced_on
@@ -180,8 +182,6 @@ def passages(request: SearchRequest, context: SearchContext) -> SearchResult:
     clock = Clock()
     with clock.stage("total"):
         ranking = rank(request, context)
-        with clock.stage("refusal"):
-            judgement = judge(context.engine, ranking, context.profile, context.embedder)
         ranked = Ranked(
             ranking.query,
             ranking.language,
@@ -191,8 +191,20 @@ def passages(request: SearchRequest, context: SearchContext) -> SearchResult:
             ranking.expansions,
             reranker=bool(ranking.features.values.size),
         )
-        with clock.stage("engine"):
-            page = page_of(context.engine, context.info.names.documents, request, ranked, context.profile)
+        # Neither needs the other, and the engine's part of both is about as long.
+        cut = beside(partial(page_of, context.engine, context.info.names.documents, request, ranked, context.profile))
+        try:
+            with clock.stage("refusal"):
+                judgement = judge(
+                    context.engine,
+                    ranking,
+                    context.profile,
+                    context.embedder,
+                    own_order=context.reranker is None,
+                )
+        finally:
+            with clock.stage("engine"):
+                page = cut.result()
         suggestion = None
         # Another spelling is looked for where nothing good was found, and at no cost elsewhere.
         wordless = ranking.weights["bm25"] > 0 and not ranking.lexical
@@ -239,12 +251,11 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
     # An identifier alone is looked up: where passages hold it, no passage without it is a candidate of either leg.
     lookup = identifiers_alone(query) if request.mode != "dense" else ()
     with clock.stage("engine"):
-        plan, legs = _retrieve(context.engine, plan, lookup, notes)
+        rule = rule_for(context.profile.fusion)
+        plan, legs = _retrieve(context.engine, plan, lookup, notes, complete=rule.needs_all_scores)
         degraded += legs.degraded
         used = _used(weights, degraded)
-        rule = rule_for(context.profile.fusion)
-        complete = rule.needs_all_scores and sum(weight > 0 for weight in used.values()) > 1
-        more = missing_scores(context.engine, plan, legs) if complete else {}
+        more = legs.more
     with clock.stage("fuse"):
         scores = {leg: scored(leg, candidates, more.get(leg)) for leg, candidates in legs.by_leg().items()}
         found = merged(legs.lexical, legs.dense, legs.sparse)
@@ -345,15 +356,17 @@ def _plan(
     )
 
 
-def _retrieve(engine: Engine, plan: Plan, lookup: Sequence[str], notes: list[str]) -> tuple[Plan, Legs]:
+def _retrieve(
+    engine: Engine, plan: Plan, lookup: Sequence[str], notes: list[str], *, complete: bool
+) -> tuple[Plan, Legs]:
     """All legs among the passages that hold an identifier; among all, where none does or nothing is looked up."""
     if lookup:
         narrowed = plan.narrowed(build.holds_any(lookup))
-        legs = retrieve(engine, narrowed)
+        legs = retrieve(engine, narrowed, complete=complete)
         if any(legs.by_leg().values()):
             return narrowed, legs
         notes.append(f"No passage holds {' or '.join(lookup)} as it is written; these are the nearest.")
-    return plan, retrieve(engine, plan)
+    return plan, retrieve(engine, plan, complete=complete)
 
 
 def _diversified(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from evaluation.refusal import Asked, Choice, fit_refusal
 from query.drift import corpus_of, drift
@@ -12,6 +15,7 @@ from query.evidence import Evidence, evidence, rarity
 from query.judging import refusal_features
 from query.profile import FusionSpec, Profile
 from query.request import SearchRequest, SearchResult
+from query.reranking import Pool
 from query.search import SearchContext, rank, search
 from tests.engine.conftest import MakeContext
 from tests.engine.rows import PROFILE, Row, WordEmbedder
@@ -95,6 +99,21 @@ def test_a_class_of_queries_that_was_not_learnt_is_not_judged(calibrated: Search
     result = _ask(calibrated, "Who invented the telescope?")
     assert not result.refused
     assert any("uncalibrated" in note and "class en" in note for note in result.notes)
+
+
+class ByLength:
+    """Stands for a cross-encoder: reads texts, and scores them on a scale of its own."""
+
+    needs: frozenset[str] = frozenset()
+
+    def scores(self, pool: Pool) -> NDArray[np.float64]:
+        return np.array([float(len(one.passage.content)) for one in pool.candidates])
+
+
+def test_another_rerankers_order_is_not_judged(calibrated: SearchContext) -> None:
+    result = _ask(replace(calibrated, reranker=ByLength()), "מי המציא את הטלסקופ הקוונטי?")
+    assert not result.refused
+    assert any("uncalibrated" in note and "cross-encoder" in note for note in result.notes)
 
 
 def test_a_feature_that_the_index_cannot_give_is_no_decision(calibrated: SearchContext) -> None:
