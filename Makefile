@@ -8,7 +8,7 @@ comma := ,
 STAMP := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
 BIN := $(VENV)/bin
 
-.PHONY: help demo test serve lint format check-quality clean
+.PHONY: help demo test serve lint format check-quality bench-check clean
 
 help: ## Say what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /'
@@ -48,6 +48,9 @@ format: $(STAMP) ## Apply ruff's fixes and format
 
 check-quality: $(STAMP) ## Evaluate examples/ and fail on a significant loss against the kept report
 	$(BIN)/mafteach evaluate examples --against evaluation/baseline/examples.json
+
+bench-check: $(STAMP) ## Measure all quick benchmarks and fail on a ratio that got worse than the kept run (15 minutes)
+	$(BIN)/mafteach bench all --quick --against docs/benchmarks/quick.json
 
 clean: ## Remove the virtual environment; data and caches stay
 	rm -rf $(VENV)

@@ -206,8 +206,6 @@ class DocumentRow(_Closed):
     tenant: str
     state: DocumentState
     reason: str | None
-    issue_codes: tuple[str, ...] = Field(description="Kinds of the doubts about it.")
-    type: str | None
     attempts: int
     chunks_generated: int
     chunks_indexed: int
@@ -226,12 +224,14 @@ class DocumentView(DocumentRow):
     folder: str | None
     reason_code: str | None
     issues: tuple[str, ...]
+    issue_codes: tuple[str, ...] = Field(description="Kinds of the doubts about it.")
     version: int
     content_hash: str | None
     title: str | None
     language: str | None
     media_type: str | None
     url: str | None
+    type: str | None
     tags: tuple[str, ...]
     date: str | None
     reference: str | None

@@ -111,12 +111,14 @@ class Turns:
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         queue.append(place)
         try:
-            await asyncio.wait_for(place, self._patience_s)
+            async with asyncio.timeout(self._patience_s):
+                await place
         except TimeoutError:
-            self._leave(tenant, place)
-            raise self._tenant_busy(tenant, len(queue)) from None
+            if not _given(place):
+                self._leave(tenant, place)
+                raise self._tenant_busy(tenant, len(queue)) from None
         except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
+            if _given(place):
                 # The turn came in the moment in which the client left.
                 self._release(tenant)
             else:
@@ -144,14 +146,18 @@ class Turns:
         while served:
             served = False
             for tenant in list(self._queues):
-                if self._may_run(tenant):
-                    queue = self._queues[tenant]
-                    queue.popleft().set_result(None)
+                if not self._may_run(tenant):
+                    continue
+                queue = self._queues[tenant]
+                place = queue.popleft()
+                self._queues.move_to_end(tenant)
+                if not queue:
+                    del self._queues[tenant]
+                # Who has just left is still in the queue until its own code goes on.
+                if not place.done():
+                    place.set_result(None)
                     self._running[tenant] += 1
-                    self._queues.move_to_end(tenant)
-                    if not queue:
-                        del self._queues[tenant]
-                    served = True
+                served = True
 
     def _leave(self, tenant: str, place: asyncio.Future[None]) -> None:
         queue = self._queues.get(tenant)
@@ -168,3 +174,7 @@ class Turns:
             where="Authorization",
             remedy=f"Send fewer at once; the next one in {wait} seconds.",
         )
+
+
+def _given(place: asyncio.Future[None]) -> bool:
+    return place.done() and not place.cancelled()

@@ -97,7 +97,15 @@ def write(
     def send(part: Sequence[BulkRow]) -> list[BulkItem]:
         return engine.bulk((line for row in part for line in row.lines(index)), refresh=refresh)
 
-    parts = batches(rows, index, max_items, max_bytes)
+    return sent(send, batches(rows, index, max_items, max_bytes), senders)
+
+
+def sent(send: Send, parts: Iterable[Sequence[BulkRow]], senders: int) -> list[BulkItem]:
+    """Send parts, at most `senders` at one time; the outcomes in the order of the parts.
+
+    Raises:
+        the first error in that order; parts that were under way beside it are sent all the same.
+    """
     if senders == 1:
         return [item for part in parts for item in send_retrying(send, part, wait=ITEM_WAIT)]
     written: list[BulkItem] = []

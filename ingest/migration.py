@@ -32,9 +32,9 @@ from search_config.errors import IndexMissing, MafteachError, MigrationRefused, 
 from search_config.install import (
     IndexInfo,
     create_next_index,
+    extend_old,
     finish_index,
     index_meta,
-    install,
     live_index,
     wanted_meta,
 )
@@ -130,6 +130,7 @@ class Migrator:
         """
         started = time.perf_counter()
         source = self._live()
+        extend_old(self._engine, self._settings)
         with self._worker.working():
             resumed = self._take()
             if self._stored is None or self._stored.row.finished:
@@ -271,8 +272,6 @@ class Migrator:
             counts = self._close(rebuilder)
         self._write(state=MigrationState.SWAPPED)
         rebuilder.stamp()
-        # New versions of templates, for the model that is live now.
-        install(self._engine, self._settings, row.model)
         self._write(state=MigrationState.DONE, reason=None, finished_at=datetime.now(UTC), lease=None)
         rebuilder.forget()
         return counts

@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from ingest.compose import opened_ingestor
 from ingest.documents import DocumentOutcome, RawDocument
@@ -47,6 +47,17 @@ class _Hand:
     process: SpawnProcess
     pipe: Connection
     files: list[Path] = field(default_factory=list)
+
+
+class Sharer(Protocol):
+    """Shares files out among processes."""
+
+    def run(self, files: Sequence[Path], on_outcomes: OnOutcomes, on_embedded: OnEmbedded) -> None:
+        """Ingest files; each is one process's.
+
+        Raises:
+            WorkerFailed, MafteachError: the run cannot go on.
+        """
 
 
 class Pool:

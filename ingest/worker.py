@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ingest.documents import DocumentOutcome, RawDocument, Timings
 from ingest.files import find_files, printable, read_file
 from ingest.pipeline import Ingestor
-from ingest.processes import Describe, Pool
+from ingest.processes import Describe, Sharer
 from ingest.spool import path_of
 from search_config.errors import DocumentError, UnreadableDocument
 from search_config.records import IngestRequest, content_hash, tenant_id
@@ -66,7 +66,8 @@ class IngestReport(BaseModel):
 
 
 OnEvent = Callable[[ProgressEvent], None]
-MakePool = Callable[[Describe], Pool]
+MakePool = Callable[[Describe], Sharer]
+"""Makes the processes that share a run's files."""
 
 
 def ingest_paths(

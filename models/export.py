@@ -58,6 +58,22 @@ def export_sentence_transformer(folder: Path) -> Path:
     return folder
 
 
+def export_tokenizer(folder: Path) -> tuple[int, int]:
+    """Write the tokenizer alone, as `export_sentence_transformer` does.
+
+    Returns:
+        Size of its vocabulary, and the id of its padding.
+
+    Raises:
+        ModelUnavailable: the embedded weights are missing or damaged.
+    """
+    weights = read_weights(source_file())
+    _tokenizer(weights).save(str(folder / "tokenizer.json"), pretty=False)
+    name = "tokenizer_config.json"
+    (folder / name).write_text(json.dumps(_configurations(weights)[name], indent=2), encoding="utf-8")
+    return len(weights.words.scales), weights.pad
+
+
 def _tensors(weights: E5Weights) -> dict[str, FloatArray]:
     unused = np.zeros_like(weights.token_type)
     tensors: dict[str, FloatArray] = {

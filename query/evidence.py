@@ -11,10 +11,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import Final
 
 from query import build
+from query.beside import beside
 from query.candidate import Candidate, Passage
 from query.filters import Clause
 from query.retrieve import Answer, Plan, raise_failure
@@ -104,13 +106,14 @@ def evidence(
     words = content_words(plan.query)
     bodies = [_held_body(words, first.chunk_id if first else "", plan.filters), _count_body(plan.filters)]
     bodies += [_count_body([*plan.filters, holds(word, (*LOOSE, *STRICT))]) for word in words]
+    placed = None if first is None else beside(partial(_places, engine, plan.index, words, first.passage))
     answers = engine.msearch([(plan.header(), body) for body in bodies])
     for answer in answers:
         raise_failure(answer, plan.index)
     held, everything, *counts = answers
     passages = _total(everything)
     names = [name for row in held["hits"]["hits"] for name in row.get("matched_queries", ())]
-    title, *sentences = _places(engine, plan.index, words, first.passage) if first else [frozenset[int]()]
+    title, *sentences = [frozenset[int]()] if placed is None else placed.result()
     return Evidence(
         words=tuple(
             # The counts are of two moments: a word may have come in between.

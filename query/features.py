@@ -29,7 +29,7 @@ from query.base64_text import decoded
 from query.candidate import Candidate
 from query.exactness import held
 from query.language import identifiers
-from query.polarity import agreement
+from query.polarity import agreement, side
 from query.profile import SEARCHED_FIELDS, SPARSE
 from query.retrieve import Plan, raise_failure
 from search_config import fields
@@ -135,7 +135,9 @@ def collect(
         columns[MAXSIM_MEAN] = columns[MAXSIM] / max(1, len(tokens.tokens))
     marks = identifiers(plan.query)
     columns[IDENTIFIER] = np.array([held(one.passage, marks) / max(1, len(marks)) for one in candidates])
-    columns[POLARITY] = np.array([agreement(plan.query, one.passage.content) for one in candidates], dtype=np.float64)
+    columns[POLARITY] = np.zeros(len(candidates))
+    if side(plan.query):
+        columns[POLARITY] += [agreement(plan.query, one.passage.content) for one in candidates]
     return Features(tuple(names), np.stack([columns[name] for name in names], axis=1))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 
@@ -43,6 +44,8 @@ _ENGLISH_ENDINGS: Final = re.compile(r"(?:ing|ed|es|s|e)$")
 # A clause with fewer words of the question speaks of something else.
 _LEAST_SHARED: Final = 2
 _MOST_PREFIXES: Final = 2
+# Words whose forms are remembered: the passages of a corpus have mostly the same ones; some megabytes.
+WORDS_KEPT: Final = 20_000
 
 
 def side(text: str) -> int:
@@ -85,6 +88,7 @@ def _marks(word: str) -> bool:
     return word.endswith("n't") or any(form in _TURNING or form in _PERMITTING for form in _forms(word))
 
 
+@lru_cache(WORDS_KEPT)
 def _forms(word: str) -> tuple[str, ...]:
     """The word, and what is left of it without "ו" and "ש"."""
     forms = [word]
@@ -94,6 +98,7 @@ def _forms(word: str) -> tuple[str, ...]:
     return tuple(forms)
 
 
+@lru_cache(WORDS_KEPT)
 def _stem(word: str) -> str:
     """A rough stem, for counting words that two clauses share; empty where nothing is left."""
     if word[0].isdigit():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from models.base import Terms, Vectors
 from query import build
+from query.beside import beside
 from query.candidate import Candidate, Passage, newest_versions, passage_of, ranked
 from query.filters import Clause
 from query.highlighting import marked
@@ -65,12 +67,17 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """The ordered candidates of each leg, and the legs that failed."""
+    """The ordered candidates of each leg, and the legs that failed.
+
+    Attributes:
+        more: scores that the legs did not give themselves, by chunk id; see `missing_scores`.
+    """
 
     lexical: tuple[Candidate, ...] = ()
     dense: tuple[Candidate, ...] = ()
     sparse: tuple[Candidate, ...] = ()
     degraded: tuple[Degraded, ...] = ()
+    more: Mapping[Leg, Mapping[str, float]] = field(default_factory=dict)
 
     def by_leg(self) -> dict[Leg, tuple[Candidate, ...]]:
         """The candidates by their leg's name."""
@@ -98,8 +105,12 @@ class Detail:
     cosine: float | None
 
 
-def retrieve(engine: Engine, plan: Plan) -> Legs:
+def retrieve(engine: Engine, plan: Plan, *, complete: bool = False) -> Legs:
     """Ask the wanted legs in one `_msearch`.
+
+    Args:
+        complete: ask, where several legs answered, for the scores that one of them did not give. They are asked for
+            while the registry is, which leaves out few passages and mostly none.
 
     Returns:
         Each leg by score, then chunk id. A leg that failed is named as long as another one answered.
@@ -109,8 +120,27 @@ def retrieve(engine: Engine, plan: Plan) -> Legs:
         EngineUnreachable: no answer at all.
     """
     rows = _asked(engine, plan)
-    if plan.registry is not None:
-        rows = _one_version(engine, plan, plan.registry, rows)
+    if plan.registry is None:
+        return _completed(engine, plan, _ordered(plan, rows), complete=complete)
+    documents = {passage.document_id for passage, _ in rows.all()}
+    looked_up = beside(partial(published, engine, plan.registry, plan.filters[0], documents))
+    legs = _completed(engine, plan, _ordered(plan, rows), complete=complete)
+    now = looked_up.result()
+    if all(now.shows(passage) for passage, _ in rows.all()):
+        return legs
+    rows = _one_version(engine, plan, plan.registry, rows, now)
+    return _completed(engine, plan, _ordered(plan, rows), complete=complete)
+
+
+def _completed(engine: Engine, plan: Plan, legs: Legs, *, complete: bool) -> Legs:
+    """The legs with the scores that they miss, where more than one of them counts."""
+    failed = {entry.leg for entry in legs.degraded}
+    asked = {"bm25": plan.lexical is not None, "knn": plan.vector is not None, "sparse": plan.sparse}
+    several = sum(wanted for leg, wanted in asked.items() if leg not in failed) > 1
+    return replace(legs, more=missing_scores(engine, plan, legs)) if complete and several else legs
+
+
+def _ordered(plan: Plan, rows: _Rows) -> Legs:
     lexical, dense, sparse = newest_versions(rows.lexical, rows.dense, rows.sparse)
     return Legs(
         lexical=ranked("bm25", lexical, limit=plan.candidates),
@@ -120,14 +150,19 @@ def retrieve(engine: Engine, plan: Plan) -> Legs:
     )
 
 
-def _one_version(engine: Engine, plan: Plan, registry: str, rows: _Rows) -> _Rows:
-    """Rows of the version of each document that the registry names; asked again where leaving others out left a gap."""
+def _one_version(engine: Engine, plan: Plan, registry: str, rows: _Rows, now: Published) -> _Rows:
+    """Rows of the version of each document that the registry names; asked again where leaving others out left a gap.
+
+    Args:
+        now: what the registry says of the documents of these rows.
+    """
     tenant = plan.filters[0]
     left_out: dict[str, Passage] = {}
     asked_without = Published()
     for attempt in range(1, ATTEMPTS + 1):
         passages = [passage for passage, _ in rows.all()]
-        now = published(engine, registry, tenant, {passage.document_id for passage in passages} | left_out.keys())
+        if attempt > 1:
+            now = published(engine, registry, tenant, {passage.document_id for passage in passages} | left_out.keys())
         hidden = [passage for passage in passages if not now.shows(passage)]
         moved = any(now.versions.get(document) != version for document, version in asked_without.versions.items())
         full = max(len(rows.lexical), len(rows.dense), len(rows.sparse)) >= plan.candidates

@@ -116,7 +116,8 @@ def _make(folder: Path, hosts: Sequence[str], days: int) -> datetime:
     from cryptography.x509.oid import ExtendedKeyUsageOID
 
     authority_key, node_key = _key(), _key()
-    now = datetime.now(UTC)
+    # A certificate counts whole seconds.
+    now = datetime.now(UTC).replace(microsecond=0)
     expires = now + timedelta(days=days)
     issuer = _name("Mafteach, an authority of one certificate")
     authority = (

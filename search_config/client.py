@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from ipaddress import ip_address
 from typing import Any, Final, TypeVar, cast
+from urllib.parse import urlsplit
 
 from opensearchpy import OpenSearch, Urllib3HttpConnection
 from opensearchpy import exceptions as foreign
@@ -141,7 +143,7 @@ class Engine:
             pool_maxsize=POOL_SIZE,
             connection_class=Urllib3HttpConnection,
             max_retries=0,  # retries are ours, by class of error
-            http_compress=True,
+            http_compress=not _on_this_machine(self.url),
             **_secured(self.url, access or EngineAccess()),
         )
 
@@ -231,6 +233,15 @@ class Engine:
         return items
 
 
+def _on_this_machine(url: str) -> bool:
+    """Whether an engine is reached without a network, where packing costs both sides more than sending."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def _secured(url: str, access: EngineAccess) -> dict[str, Any]:
     """The client's own words for an access."""
     wanted: dict[str, Any] = {}
@@ -258,6 +269,18 @@ def _dumps(value: Mapping[str, Any]) -> str:
 
 
 def _with_retries(call: Callable[[], Result]) -> Result:
+    """The call, tried again where its error may pass. The first try has nothing around it: nearly all need no other."""
+    try:
+        return call()
+    except (EngineOverloaded, EngineUnreachable) as error:
+        failed: list[MafteachError] = [error]
+
+    def again() -> Result:
+        # The first try counts as one.
+        if failed:
+            raise failed.pop()
+        return call()
+
     overload = Retrying(
         retry=retry_if_exception_type(EngineOverloaded),
         stop=stop_after_attempt(OVERLOAD_ATTEMPTS),
@@ -267,4 +290,4 @@ def _with_retries(call: Callable[[], Result]) -> Result:
     broken = Retrying(
         retry=retry_if_exception_type(EngineUnreachable), stop=stop_after_attempt(UNREACHABLE_ATTEMPTS), reraise=True
     )
-    return cast(Result, overload(broken, call))
+    return cast(Result, overload(broken, again))

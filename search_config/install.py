@@ -76,15 +76,7 @@ def install(engine: Engine, settings: Settings, model: ModelDescription) -> Inde
             engine.request("PUT", f"/_search/pipeline/{name}", body=body)
     if live_index(engine, names) is None:
         create_chunks_index(engine, settings, model, version=1, live=True)
-    for name, index in (
-        ("documents", names.documents),
-        ("keys", names.keys),
-        ("workers", names.workers),
-        ("migrations", names.migrations),
-        ("glossary", names.glossary),
-    ):
-        _create(engine, index, {})
-        _extend(engine, index, wanted[names.template(name)])
+    _create_rows(engine, names, wanted)
     # Before the log's first index, which takes its policy when it is made.
     put_retention(engine, names, settings.query_log_days)
     _create_stream(engine, names.queries)
@@ -92,6 +84,22 @@ def install(engine: Engine, settings: Settings, model: ModelDescription) -> Inde
     for stream in (names.evidence, names.feedback):
         _create_stream(engine, stream)
     return attach(engine, settings, model)
+
+
+def extend_old(engine: Engine, settings: Settings) -> None:
+    """Give a set-up of an earlier version the indices that it lacks, without touching what is made for a model.
+
+    Raises:
+        EngineRejected, EngineUnreachable, EngineOverloaded
+    """
+    names = Names(prefix=settings.index_prefix)
+    if engine.exists(f"/{names.migrations}"):
+        return
+    wanted = templates.index_templates(names, settings, dim=1)
+    del wanted[names.template("chunks")]
+    for name, body in wanted.items():
+        engine.request("PUT", f"/_index_template/{name}", body=body)
+    _create_rows(engine, names, wanted)
 
 
 def put_templates(engine: Engine, settings: Settings, model: ModelDescription) -> dict[str, Json]:
@@ -263,6 +271,19 @@ def _create(engine: Engine, index: str, body: Json) -> None:
         # Another process may have made it between the two calls; attach() checks what it made.
         if not engine.exists(f"/{index}"):
             raise
+
+
+def _create_rows(engine: Engine, names: Names, wanted: dict[str, Json]) -> None:
+    """Indices of rows, whatever the model is; those of an older version get the fields that they lack."""
+    for name, index in (
+        ("documents", names.documents),
+        ("keys", names.keys),
+        ("workers", names.workers),
+        ("migrations", names.migrations),
+        ("glossary", names.glossary),
+    ):
+        _create(engine, index, {})
+        _extend(engine, index, wanted[names.template(name)])
 
 
 def _extend(engine: Engine, index: str, template: Json) -> None:

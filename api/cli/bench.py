@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -11,16 +14,21 @@ import typer
 
 from api.cli.failures import Exit
 from api.cli.output import print_line, print_table, write_json
-from search_config.errors import InvalidRequest
+from search_config.errors import InvalidRequest, MafteachError
 
 if TYPE_CHECKING:
-    from evaluation.benchmark.report import BenchReport
+    from evaluation.benchmark.report import BenchReport, Check
+    from search_config.client import Engine
     from search_config.settings import Settings
 
 Benchmark = Callable[["Settings", bool], "BenchReport"]
 ALL: Final = "all"
 FAULTS: Final = "faults"
 MUTATE: Final = "mutate"
+INGEST: Final = "ingest"
+PEERS: Final = "peers"
+SCALE: Final = "scale"
+LOAD: Final = "load"
 
 
 def _embed(settings: Settings, quick: bool) -> BenchReport:
@@ -69,11 +77,88 @@ def _search(settings: Settings, quick: bool) -> BenchReport:
         runtime.close()
 
 
+def _ingest(settings: Settings, quick: bool, *, seed: int = 1, chunks: int | None = None) -> BenchReport:
+    from evaluation.benchmark import ingest
+
+    with _engine(settings) as engine:
+        return ingest.run(settings, engine, quick=quick, seed=seed, rows=chunks)
+
+
+def _peers(
+    settings: Settings, quick: bool, *, seed: int = 1, chunks: int | None = None, folders: Sequence[Path] = ()
+) -> BenchReport:
+    from api.cli.output import say
+    from evaluation.benchmark import peers
+
+    with _engine(settings) as engine:
+        return peers.run(settings, engine, quick=quick, seed=seed, chunks=chunks, folders=folders, say=say)
+
+
+def _cold(settings: Settings, quick: bool) -> BenchReport:
+    from evaluation.benchmark import cold
+
+    with _engine(settings) as engine:
+        return cold.run(settings, engine, quick=quick)
+
+
+def _scale(
+    settings: Settings, quick: bool, *, seed: int = 1, sizes: str | None = None, out: Path | None = None
+) -> BenchReport:
+    from api.cli.output import say
+    from evaluation.benchmark import scale
+
+    return scale.run(settings, quick=quick, sizes=_sizes(sizes), seed=seed, out=out, say=say)
+
+
+def _sizes(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() and int(part) > 0 for part in parts):
+        raise InvalidRequest("These are no sizes.", where="--sizes", remedy="For example: --sizes 10000,100000,200000")
+    return tuple(int(part) for part in parts)
+
+
+def _cluster(settings: Settings, quick: bool) -> BenchReport:
+    from api.cli.output import say
+    from evaluation.benchmark import cluster
+
+    return cluster.run(settings, quick=quick, say=say)
+
+
+def _load(settings: Settings, quick: bool, *, seed: int = 1, minutes: float | None = None) -> BenchReport:
+    from api.cli.bench_load_service import serve_tenants
+    from api.cli.output import say
+    from evaluation.benchmark import load
+
+    with _engine(settings) as engine:
+        own = settings.model_copy(update={"opensearch_url": engine.url})
+        return load.run(own, engine, serve_tenants, quick=quick, seed=seed, minutes=minutes, say=say)
+
+
+@contextmanager
+def _engine(settings: Settings) -> Iterator[Engine]:
+    from api.cli.context import Runtime
+    from api.cli.output import say
+
+    runtime = Runtime(settings, say)
+    try:
+        yield runtime.engine
+    finally:
+        runtime.close()
+
+
 # A benchmark is registered here and nowhere else; each imports its module when it runs.
 BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     "embed": _embed,
     "rerank": _rerank,
     "search": _search,
+    INGEST: _ingest,
+    PEERS: _peers,
+    "cold": _cold,
+    SCALE: _scale,
+    LOAD: _load,
+    "cluster": _cluster,
     FAULTS: _faults,
     MUTATE: _mutate,
 }
@@ -90,9 +175,30 @@ def bench(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the checks to this file, as JSON.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help=f"{FAULTS}, {MUTATE}: repeats the same run.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FOLDER", help="Keep the run here: JSON, tables and a plot of each.")
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against", metavar="FILE", help="Compare with a kept --json file; exit 1 only where it is worse."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Repeats the same run: documents, questions, damage.")] = 1,
+    chunks: Annotated[
+        int | None, typer.Option("--chunks", min=1000, help=f"{INGEST}, {PEERS}: how many, in thousands.")
+    ] = None,
+    folders: Annotated[
+        list[Path] | None, typer.Option("--folder", metavar="DIR", help=f"{PEERS}: a data set beside examples/.")
+    ] = None,
     documents: Annotated[int | None, typer.Option("--documents", min=1, help=f"{FAULTS}: how many.")] = None,
     kills: Annotated[int | None, typer.Option("--kills", min=0, help=f"{FAULTS}: how many.")] = None,
+    sizes: Annotated[
+        str | None, typer.Option("--sizes", metavar="N,N", help=f"{SCALE}: numbers of chunks, instead of its own.")
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option("--minutes", min=0.1, help=f"{LOAD}: how long the soak takes.")
+    ] = None,
     files: Annotated[int | None, typer.Option("--files", min=1, help=f"{MUTATE}: how many damaged files.")] = None,
 ) -> None:
     """Measure, and compare with the targets. Exits 1 where a target is missed."""
@@ -102,23 +208,102 @@ def bench(
         raise InvalidRequest(
             "There is no such benchmark.", where=name[:80], remedy=f"Benchmarks: {', '.join((*BENCHMARKS, ALL))}."
         )
+    from evaluation.benchmark.regression import load_kept
+
+    # Before anything is measured.
+    kept = None if against is None else load_kept(against)
     settings = load_settings()
-    faults = partial(_faults, seed=seed, documents=documents, kills=kills)
-    mutate = partial(_mutate, seed=seed, files=files)
-    known: dict[str, Benchmark] = {**BENCHMARKS, FAULTS: faults, MUTATE: mutate}
-    wanted = known if name == ALL else {name: known[name]}
-    reports = [run(settings, quick) for run in wanted.values()]
+    known: dict[str, Benchmark] = {
+        **BENCHMARKS,
+        FAULTS: partial(_faults, seed=seed, documents=documents, kills=kills),
+        MUTATE: partial(_mutate, seed=seed, files=files),
+        INGEST: partial(_ingest, seed=seed, chunks=chunks),
+        SCALE: partial(_scale, seed=seed, sizes=sizes, out=out),
+        LOAD: partial(_load, seed=seed, minutes=minutes),
+        PEERS: partial(_peers, seed=seed, chunks=chunks, folders=tuple(folders or ())),
+    }
+    reports = _measured(settings, known if name == ALL else {name: known[name]}, quick=quick, whole=name == ALL)
     checks = [check for report in reports for check in report.checks]
     if json_file is not None:
-        write_json(json_file, {"checks": [check.model_dump(mode="json") for check in checks]})
+        said = {report.name: report.size for report in reports if report.size}
+        write_json(json_file, {"checks": [check.model_dump(mode="json") for check in checks], "sizes": said})
     for report in reports:
-        if report.rows:
-            print_table(report.columns, report.rows)
-            print_line()
+        _print(report)
+        if out is not None:
+            _keep(settings, report, out, f"mafteach bench {report.name}{' --quick' if quick else ''}", seed)
     words = {True: "yes", False: "NO", None: "-"}
     print_table(
         ("check", "value", "target", "holds"),
         [(one.name, "-" if one.value is None else f"{one.value:g}", one.target, words[one.holds]) for one in checks],
     )
-    if any(check.holds is False for check in checks):
+    failed = any(check.holds is False for check in checks) if kept is None else _is_worse(kept, checks)
+    if failed:
         raise typer.Exit(Exit.FAILED)
+
+
+def _measured(settings: Settings, wanted: Mapping[str, Benchmark], *, quick: bool, whole: bool) -> list[BenchReport]:
+    """The reports; in a run of all, one that cannot run here is told and leaves its targets open."""
+    from api.cli.output import say
+    from evaluation.benchmark.report import BenchReport
+    from evaluation.benchmark.targets import TARGETS, not_run, open_rows
+
+    reports = []
+    for name, run in wanted.items():
+        start = time.monotonic()
+        try:
+            report = run(settings, quick)
+        except MafteachError as error:
+            if not whole:
+                raise
+            say(f"{name} did not run: {error}")
+            report = not_run(name)
+        # A part of a benchmark that needs what is not here.
+        left = open_rows([name], report.checks) if whole else ()
+        reports.append(report.model_copy(update={"checks": (*report.checks, *left)}))
+        if whole:
+            say(f"{name}: {time.monotonic() - start:.0f} s")
+    others = list(dict.fromkeys(one.benchmark for one in TARGETS if one.benchmark not in wanted))
+    if whole and others:
+        reports.append(BenchReport(name="others", checks=open_rows(others, [])))
+    return reports
+
+
+def _print(report: BenchReport) -> None:
+    if report.size:
+        print_line(f"{report.name}: {report.size}")
+    if report.rows:
+        print_table(report.columns, report.rows)
+        print_line()
+    for table in report.more:
+        print_line(table.title)
+        print_table(table.columns, table.rows)
+        print_line()
+
+
+def _keep(settings: Settings, report: BenchReport, folder: Path, command: str, seed: int) -> None:
+    from api.cli.output import say
+    from evaluation.benchmark.keep import keep
+
+    if not report.rows:
+        return
+    with _engine(settings) as engine:
+        version = str(engine.request("GET", "/")["version"]["number"])
+    for path in keep(report, folder, command=command, seed=seed, engine=version, load=os.getloadavg()[0]):
+        say(f"Written: {path}")
+
+
+def _is_worse(kept: Sequence[Check], checks: Sequence[Check]) -> bool:
+    """Print both runs side by side."""
+    from evaluation.benchmark.regression import compared
+
+    rows = compared(kept, checks)
+    shown = {True: "WORSE", False: "kept", None: "-"}
+    print_line()
+    print_table(
+        ("check", "kept", "now", ""),
+        [
+            (row.name, *("-" if one is None else f"{one:g}" for one in (row.before, row.now)), shown[row.worse])
+            for row in rows
+        ],
+    )
+    return any(row.worse for row in rows)

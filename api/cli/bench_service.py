@@ -53,7 +53,7 @@ def serve(settings: Settings, tenant: str, groups: Sequence[str]) -> Iterator[Se
         stderr=subprocess.DEVNULL,
     )
     try:
-        yield Served(_address(process), key)
+        yield Served(address_of(process), key)
     finally:
         process.terminate()
         process.wait(END_S)
@@ -72,7 +72,7 @@ def engine_of(settings: Settings) -> Iterator[Engine]:
         engine.close()
 
 
-def _address(process: subprocess.Popen[bytes]) -> str:
+def address_of(process: subprocess.Popen[bytes]) -> str:
     """What it says when it listens: one JSON object over several lines."""
     said = b""
     for line in process.stdout or ():

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -13,12 +18,15 @@ import typer
 from api.cli.context import Runtime, opened
 from api.cli.failures import Exit
 from api.cli.output import JsonFlag, clean, print_json, print_line, print_table
+from search_config.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from ingest.worker import IngestReport, MakePool, OnEvent, ProgressEvent
 
 # More processes than any machine of one node has cores for; each holds a model of its own.
 MAX_WORKERS: Final = 128
+# What Ray takes for the address of a cluster, and a word for none.
+RAY_ADDRESS: Final = re.compile(r"local|auto|ray://\S+|[\w.-]+:\d{1,5}")
 
 MS_PER_S: Final = 1000.0
 
@@ -36,12 +44,26 @@ def ingest(
     workers: Annotated[
         int, typer.Option("--workers", "-w", min=1, max=MAX_WORKERS, help="Processes that share the work.")
     ] = 1,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Stay, and follow what comes, changes, moves and goes in one folder.")
+    ] = False,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray",
+            metavar="[ADDRESS]",
+            help="Share the work by Ray Data: on this machine, or on the cluster at ADDRESS (extra `ray`).",
+        ),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Make files and folders searchable for a tenant; what did not change is left alone.
 
     A bad file is listed with its reason and the rest goes on; then the exit status is 1. A run that ends early leaves
     the rest queued: the same command, or `mafteach worker`, goes on from there.
+
+    With --watch it stays until it is stopped (Ctrl-C, or SIGTERM) and prints a line for each event. Documents whose
+    file is gone are deleted; where a share is not mounted, or the folder has lost all its files, it pauses instead.
     """
     from ingest.files import find_files
     from ingest.worker import ingest_paths
@@ -49,11 +71,15 @@ def ingest(
 
     # Slips are told before a node is started for them.
     tenant_id(tenant)
+    if watch:
+        # Its folder may be missing: a share that is not mounted yet.
+        _watch(paths, tenant, workers, ray, as_json=as_json)
+        return
     find_files(paths)
     with opened() as runtime:
         runtime.install()
         with _progress() as on_event:
-            pool = None if workers == 1 else _pool(runtime, workers)
+            pool = None if workers == 1 and ray is None else _pool(runtime, workers, ray)
             report = ingest_paths(runtime.ingestor, paths, tenant=tenant, on_event=on_event, pool=pool)
     if as_json:
         print_json(report.model_dump(mode="json"))
@@ -63,7 +89,53 @@ def ingest(
         raise typer.Exit(Exit.FAILED)
 
 
-def _pool(runtime: Runtime, workers: int) -> MakePool:
+def _watch(paths: list[Path], tenant: str, workers: int, ray: str | None, *, as_json: bool) -> None:
+    from ingest.watch import FolderWatch, WatchEvent
+
+    if len(paths) != 1 or workers != 1 or ray is not None:
+        raise InvalidRequest(
+            "--watch follows one folder, in one process.", remedy="Start the command once for each folder."
+        )
+
+    def tell(event: WatchEvent) -> None:
+        if as_json:
+            print_json(asdict(event))
+        else:
+            print_line(f"{event.kind}\t{clean(event.path)}\t{clean(event.detail)}")
+        sys.stdout.flush()
+
+    stop = threading.Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    with opened() as runtime:
+        runtime.install()
+        follow = FolderWatch(runtime.ingestor, runtime.settings, paths[0], tenant=tenant, on_event=tell)
+        before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            follow.run(stop)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def with_ray_address(arguments: Sequence[str]) -> list[str]:
+    """A command line where `--ray` without an address says that it is this machine: what follows it is no address."""
+    whole: list[str] = []
+    for place, word in enumerate(arguments):
+        whole.append(word)
+        following = arguments[place + 1] if place + 1 < len(arguments) else ""
+        if word == "--ray" and not RAY_ADDRESS.fullmatch(following):
+            whole.append("local")
+    return whole
+
+
+def _pool(runtime: Runtime, workers: int, ray: str | None) -> MakePool:
+    if ray is not None:
+        from ingest.ray_pool import RayPool
+
+        return lambda describe: RayPool(runtime.settings, runtime.engine.url, describe, address=ray, workers=workers)
     from ingest.processes import Pool
 
     return lambda describe: Pool(runtime.settings, runtime.engine.url, describe, workers)

@@ -112,6 +112,7 @@ for module in MODULES:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; gives its exit status."""
     as_json = "--json" in arguments
+    arguments = ingest.with_ray_address(arguments)
     try:
         check_arguments(arguments)
         status = app(args=list(arguments), prog_name="mafteach", standalone_mode=False)

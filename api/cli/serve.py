@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import socket
 import sys
@@ -54,6 +55,10 @@ def serve(
             from api.app import create_app
 
             logs.configure()
+            # What was made until now lives as long as the process: the collector need not look at it again and again,
+            # in the middle of a request.
+            gc.collect()
+            gc.freeze()
             config = uvicorn.Config(
                 create_app(services),
                 log_config=None,

@@ -1,7 +1,7 @@
 // An answer while it is written, and the sources behind it.
 
 import { ask, read, takes, Trouble } from "/ui/api.js";
-import { announce, bdi, button, directionOf, el } from "/ui/dom.js";
+import { announce, bdi, button, directionOf, el, lines } from "/ui/dom.js";
 import { marks } from "/ui/feedback.js";
 import { troublePanel, waiting } from "/ui/trouble.js";
 import { openSource } from "/ui/viewer.js";
@@ -146,7 +146,7 @@ function citation(one) {
     button(bdi(one.document_name), () => open(one), { class: "title", "data-cite": one.index }),
     " · ",
     bdi(place(one.locator) || one.locator_label, { class: "where", "data-part": "place" }),
-    el("blockquote", { dir: "auto" }, one.quote),
+    el("blockquote", {}, lines([{ text: one.quote, marked: false }])),
   );
 }
 

@@ -140,6 +140,8 @@ export function documentsView(asked) {
       const pressed = event.currentTarget;
       pressed.disabled = true;
       try {
+        // Followed from now on, though the list may be of the state that it leaves.
+        sent.add(row.id);
         put(await askJson(method, path(row.id, action)), false);
         pause = POLL_MS;
         watch();

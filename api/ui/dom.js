@@ -46,6 +46,20 @@ export function directionOf(text) {
   return letter === undefined ? null : RIGHT_TO_LEFT.test(letter) ? "rtl" : "ltr";
 }
 
+/** Text in lines, each of its own direction; `pieces` are `{ text, marked }`. Every line is a block: browsers that read
+ * several paragraphs in one block (`unicode-bidi: plaintext`) turn brackets of all but the first. `mark` has the
+ * attributes of what is marked. */
+export function lines(pieces, mark = {}) {
+  const made = [el("span", { class: "line", dir: "auto" })];
+  for (const piece of pieces) {
+    piece.text.split("\n").forEach((text, place) => {
+      if (place) made.push(el("span", { class: "line", dir: "auto" }));
+      if (text) made.at(-1).append(piece.marked ? el("mark", mark, text) : text);
+    });
+  }
+  return made;
+}
+
 let numbered = 0;
 
 /** An id for a label and what it labels. */

@@ -89,6 +89,28 @@ export function chips(filters, derived, { remove, removeDerived }) {
   return all.length ? el("ul", { class: "chips", "aria-label": t("filter.active") }, all) : null;
 }
 
+/** What is offered of each field: once a value is chosen, the API counts no other one of its field, and they must stay
+ * there to be chosen beside it. Gives a function of a query's facets and of the filters they were counted under. */
+export function offers() {
+  const before = new Map();
+  let asked = null;
+  return (query, facets, filters) => {
+    if (query !== asked) before.clear();
+    asked = query;
+    return facets.map((facet) => {
+      const chosen = facet.field === "year" ? chosenYear(filters) : (filters[facet.field] ?? []);
+      if (!chosen.length) {
+        before.set(facet.field, facet);
+        return facet;
+      }
+      const counted = new Set(facet.values.map((one) => one.value));
+      const others = (before.get(facet.field)?.values ?? []).filter((one) => !counted.has(one.value));
+      const values = [...facet.values, ...others.map((one) => ({ ...one, found: null }))];
+      return { ...facet, values, distinct: Math.max(facet.distinct, values.length) };
+    });
+  };
+}
+
 /** The controls. `change` is called with the filters as they are to be. */
 export function controls(filters, facets, change) {
   const set = (values) => {

@@ -26,6 +26,8 @@ function dark() {
 
 function colour() {
   document.documentElement.dataset.theme = dark() ? "dark" : "light";
+  const theme = root.querySelector("[data-do=theme]");
+  if (theme) theme.textContent = t(dark() ? "theme.light" : "theme.dark");
 }
 
 function head(name) {
@@ -35,7 +37,6 @@ function head(name) {
   const theme = button(t(dark() ? "theme.light" : "theme.dark"), () => {
     keep(THEME, dark() ? "light" : "dark");
     colour();
-    theme.textContent = t(dark() ? "theme.light" : "theme.dark");
   }, { class: "plain", "data-do": "theme" });
   const language = button(t("language.name", {}, other), () => {
     chooseLanguage(other);

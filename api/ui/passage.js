@@ -1,6 +1,6 @@
 // A passage with its matched words marked, as text.
 
-import { el } from "/ui/dom.js";
+import { el, lines } from "/ui/dom.js";
 
 const OPEN = "<em>";
 const CLOSE = "</em>";
@@ -38,7 +38,7 @@ export function passage(hit) {
   const parts = (hit.highlights[0] && pieces(hit.content, hit.highlights[0])) || [{ text: hit.content, marked: false }];
   return el(
     "p",
-    { class: "passage", dir: "auto", lang: hit.language === "he" || hit.language === "en" ? hit.language : null },
-    parts.map((part) => (part.marked ? el("mark", {}, part.text) : part.text)),
+    { class: "passage", lang: hit.language === "he" || hit.language === "en" ? hit.language : null },
+    lines(parts),
   );
 }

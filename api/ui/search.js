@@ -3,14 +3,17 @@
 import { ask, askJson, can, read } from "/ui/api.js";
 import { answerBox } from "/ui/answer.js";
 import { announce, bdi, button, el, freshId } from "/ui/dom.js";
+import { marks } from "/ui/feedback.js";
 import { fieldsCard } from "/ui/fields.js";
-import { chips, controls, entries, FACETS, filtersOf, partsOf } from "/ui/filters.js";
+import { chips, controls, entries, FACETS, filtersOf, offers, partsOf } from "/ui/filters.js";
 import { hitItem } from "/ui/hits.js";
 import { troublePanel, waiting } from "/ui/trouble.js";
 import { named, t } from "/ui/words.js";
 
 const PAGE = 10;
 const EXPORT = "/search/export";
+// Passages of a saved list; the API's own limit.
+const EXPORTED = 100;
 
 // What was found last, for a view that is made anew in another language; forgotten with every other change.
 let last = null;
@@ -46,6 +49,7 @@ export function searchView(asked) {
   let state = stateOf(asked);
   let gone = new AbortController();
   let answering = null;
+  const offered = offers();
   const id = freshId("query");
   const input = el("input", {
     id, type: "search", name: "q", dir: "auto", value: state.query, autocomplete: "off", maxlength: "2000", enterkeyhint: "search",
@@ -144,7 +148,7 @@ export function searchView(asked) {
     side.hidden = false;
     narrowing.replaceChildren(
       narrowing.firstChild,
-      controls(state.filters, result.facets, (filters) => go({ filters, from: 0 })),
+      controls(state.filters, offered(state.query, result.facets, state.filters), (filters) => go({ filters, from: 0 })),
     );
     chipPlace.replaceChildren(
       ...[chips(state.filters, result.derived, {
@@ -185,12 +189,16 @@ export function searchView(asked) {
   function results(result) {
     const notes = [
       ...result.degraded.map((one) => el("p", { class: "notice" }, t(`degraded.${one.leg}`))),
-      ...result.notes.map((note) => el("p", { class: "notice", dir: "auto" }, note)),
+      // The service's own words, of which many are for its operator, and in English.
+      ...(result.notes.length
+        ? [el("details", { class: "notes" }, el("summary", {}, t("search.notes", { n: result.notes.length })),
+            result.notes.map((note) => el("p", { class: "quiet", dir: "auto" }, note)))]
+        : []),
       ...result.glossary.map((one) =>
         el("p", { class: "quiet" }, t("search.glossary", { term: one.term, words: one.equivalents.join(", ") }))),
     ];
     const meant = result.did_you_mean ? didYouMean(result.did_you_mean) : null;
-    if (!result.hits.length) return [meant, ...notes, result.route === "metadata" ? null : nothing(result)].filter(Boolean);
+    if (!result.hits.length) return [meant, ...notes, result.route === "metadata" ? exportButtons() : nothing(result)].filter(Boolean);
     return [
       meant,
       ...notes,
@@ -220,6 +228,7 @@ export function searchView(asked) {
       result.reason
         ? el("details", {}, el("summary", {}, t("trouble.technical")), el("p", { class: "technical" }, bdi(result.reason)))
         : null,
+      el("div", { class: "actions" }, marks({ result, answer: { question: result.query, refused: true, citations: [] } })),
     );
   }
 
@@ -258,7 +267,7 @@ export function searchView(asked) {
 
   async function save(format, place) {
     try {
-      const body = { query: state.query, filters: state.filters, without: state.without, group: state.group };
+      const body = { query: state.query, size: EXPORTED, filters: state.filters, without: state.without, group: state.group };
       const response = await ask("POST", `${EXPORT}?format=${format}`, { body });
       const address = URL.createObjectURL(await read(response, "blob"));
       el("a", { href: address, download: `${t("export.name")}.${format}` }).click();

@@ -1,7 +1,7 @@
 // The source of a passage, open at its place with the words marked; for a PDF, its page beside.
 
 import { ask, askJson, read } from "/ui/api.js";
-import { bdi, button, el, freshId, unitAt } from "/ui/dom.js";
+import { bdi, button, el, freshId, lines, unitAt } from "/ui/dom.js";
 import { troublePanel, waiting } from "/ui/trouble.js";
 import { day, named, place, t } from "/ui/words.js";
 
@@ -98,6 +98,7 @@ function textPane(text, locator, quote, changed) {
   let from = locator ? unitAt(text, locator.from) : 0;
   let to = locator ? unitAt(text, locator.to) : 0;
   let note = null;
+  let mark = null;
   if (quote && text.slice(from, to) !== quote) {
     // The document is another version by now: the words may stand elsewhere in it, or nowhere.
     const found = text.indexOf(quote);
@@ -107,7 +108,6 @@ function textPane(text, locator, quote, changed) {
     note = t("source.moved");
   }
   let [first, last] = [Math.max(0, from - AROUND), Math.min(text.length, to + AROUND)];
-  const mark = el("mark", { tabindex: "-1", "data-part": "quote" }, text.slice(from, to));
   const shown = el("div", { class: "text" });
   const scroller = el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": t("source.text") });
   const above = button(t("source.above"), () => {
@@ -122,7 +122,16 @@ function textPane(text, locator, quote, changed) {
   function fill() {
     const before = scroller.scrollHeight - scroller.scrollTop;
     const higher = above.isConnected;
-    shown.replaceChildren(text.slice(first, from), ...(to > from ? [mark] : []), text.slice(to, last));
+    shown.replaceChildren(
+      ...lines([
+        { text: text.slice(first, from), marked: false },
+        { text: text.slice(from, to), marked: true },
+        { text: text.slice(to, last), marked: false },
+      ]),
+    );
+    mark = shown.querySelector("mark");
+    mark?.setAttribute("tabindex", "-1");
+    mark?.setAttribute("data-part", "quote");
     scroller.replaceChildren(...(first > 0 ? [above] : []), shown, ...(last < text.length ? [below] : []));
     if (higher && document.activeElement === document.body) scroller.scrollTop = scroller.scrollHeight - before;
   }
@@ -131,8 +140,8 @@ function textPane(text, locator, quote, changed) {
   return {
     element: el("div", { class: "pane" }, note ? el("p", { class: "notice", role: "status" }, note) : null, scroller),
     show() {
-      if (to > from) mark.scrollIntoView({ block: "center" });
-      (to > from ? mark : scroller).focus({ preventScroll: true });
+      mark?.scrollIntoView({ block: "center" });
+      (mark ?? scroller).focus({ preventScroll: true });
     },
   };
 }

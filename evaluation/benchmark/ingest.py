@@ -3,8 +3,8 @@
 Both comparisons take turns, round by round, so that a machine that slows down slows both; each round gives one ratio,
 and the median of them is the figure.
 
-Without embedding: rows whose vectors are there, through `ChunkStore`, beside two threads that send ready dictionaries of
-the same rows in batches of the same size. With embedding: documents through the whole `Ingestor` (states, chunking,
+Without embedding: rows whose vectors are there, through `ChunkStore`, beside two threads that send ready dictionaries
+of the same rows in batches of the same size. With embedding: documents through the whole `Ingestor` (states, chunking,
 token codes, checks), beside the same chunks through sentence-transformers (torch, float32, the same weights) with one
 write a chunk and no states; it is handed the chunks.
 """
@@ -76,7 +76,13 @@ class Rates:
 
 
 def run(
-    settings: Settings, engine: Engine, *, quick: bool, seed: int = 1, rows: int | None = None, folder: Path | None = None
+    settings: Settings,
+    engine: Engine,
+    *,
+    quick: bool,
+    seed: int = 1,
+    rows: int | None = None,
+    folder: Path | None = None,
 ) -> BenchReport:
     """Measure both comparisons; the second needs the extra `sentence-transformers`.
 
@@ -90,7 +96,8 @@ def run(
     embedder = load_embedder(settings)
     corpus = Corpus(load_base(settings, embedder, count=QUICK_BASE, seed=seed), seed=seed, spread=_SPREAD)
     rounds = _QUICK_ROUNDS if quick else _ROUNDS
-    bulk = _bulk(settings, engine, embedder, corpus, rows or (_QUICK_ROWS if quick else _ROWS), rounds)
+    count = rows or (_QUICK_ROWS if quick else _ROWS)
+    bulk = _bulk(settings, engine, embedder, corpus, count, rounds)
     documents = _documents(corpus, _QUICK_DOCUMENTS if quick else _DOCUMENTS)
     try:
         other = _torch(settings, folder or settings.cache_dir.expanduser() / "bench" / "e5-torch")
@@ -105,6 +112,7 @@ def run(
         checks=(_check(BULK, bulk, TARGET_BULK), _check(EMBEDDING, embedding, TARGET_EMBEDDING)),
         columns=("what", "unit", "mafteach", "theirs", "ratio"),
         rows=tuple(table),
+        size=f"{count} rows without embedding, {len(documents)} documents with it, {rounds} rounds, seed {seed}",
     )
 
 
@@ -119,9 +127,7 @@ def _rate(count: int, work: Callable[[], object]) -> float:
     return count / (time.perf_counter() - start)
 
 
-def _bulk(
-    settings: Settings, engine: Engine, embedder: Embedder, corpus: Corpus, count: int, rounds: int
-) -> Rates:
+def _bulk(settings: Settings, engine: Engine, embedder: Embedder, corpus: Corpus, count: int, rounds: int) -> Rates:
     ours, theirs = [], []
     with temporary_index(engine, settings, embedder.description) as (info, _):
         rows = list(corpus.rows(0, count, info))
@@ -134,7 +140,7 @@ def _bulk(
                 if mine:
                     ours.append(_rate(count, lambda: _complete(store.write(rows))))  # noqa: B023  called at once
                 else:
-                    theirs.append(_rate(count, lambda: _bare(engine, info.index, ready, own)))  # noqa: B023
+                    theirs.append(_rate(count, lambda: _bare(engine, info.index, ready, own)))
     return Rates(tuple(ours), tuple(theirs))
 
 
@@ -173,9 +179,7 @@ def _complete(items: Sequence[Any]) -> None:
 
 def _documents(corpus: Corpus, count: int) -> list[RawDocument]:
     page = corpus.page(0)
-    texts = [
-        "\n\n".join(page.contents[place * _PASSAGES % len(page.contents) :][:_PASSAGES]) for place in range(count)
-    ]
+    texts = ["\n\n".join(page.contents[place * _PASSAGES % len(page.contents) :][:_PASSAGES]) for place in range(count)]
     return [
         RawDocument(tenant=TENANT, source=f"{place}", name=f"{place}.txt", data=text.encode())
         for place, text in enumerate(texts)
@@ -210,7 +214,7 @@ def _embedding(
                     ingestor = Ingestor(engine, info, embedder, own)
                     ours.append(_rate(len(chunks), lambda: _ready(ingestor, documents)))  # noqa: B023  called at once
                 else:
-                    theirs.append(_rate(len(chunks), lambda: _one_by_one(engine, info.index, other, chunks)))  # noqa: B023
+                    theirs.append(_rate(len(chunks), lambda: _one_by_one(engine, info.index, other, chunks)))
     return Rates(tuple(ours), tuple(theirs))
 
 

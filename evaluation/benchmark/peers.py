@@ -45,6 +45,7 @@ QUERIES, QUICK_QUERIES = 150, 30
 WARM_UP: Final = 5
 TARGET_SPEED: Final = 0.5
 SPEED: Final = "p50 over Haystack's, efficient filtering, no rerank"
+SPEED_WHOLE: Final = "p50 of the whole search over Haystack's, no rerank"
 SPEED_PAGE: Final = f"p50 over Haystack's with {SIZE} a leg"
 RECALL: Final = f"recall@{SIZE} over Haystack's"
 TENANTS: Final = {f"{MEDIUM}-0": "1%", LARGE: "50%"}
@@ -145,6 +146,7 @@ def _systems(
         )
 
     makers: tuple[Callable[[], Peer], ...] = (
+        lambda: Mafteach(context, rerank=False, page=False),
         lambda: Mafteach(context, rerank=False),
         lambda: Mafteach(context, rerank=True),
         haystack(True, CANDIDATES),
@@ -216,11 +218,12 @@ def _quality(
 ) -> None:
     """R@1 and MRR of everybody over a data set, in indices of their own."""
     say(f"R@1 and MRR on {folder.name}")
-    with written_dataset(settings, engine, embedder, folder) as data:
-        with _systems(engine, data.info, data.settings, embedder, data.rows, say) as systems:
-            for system in systems:
-                figures = data.figures(system.peer)
-                measured[system.peer.described.name].quality[data.name] = figures
+    with (
+        written_dataset(settings, engine, embedder, folder) as data,
+        _systems(engine, data.info, data.settings, embedder, data.rows, say) as systems,
+    ):
+        for system in systems:
+            measured[system.peer.described.name].quality[data.name] = data.figures(system.peer)
 
 
 def _report(systems: Sequence[Measured], chunks: int, questions: int, seed: int) -> BenchReport:
@@ -254,30 +257,33 @@ def _report(systems: Sequence[Measured], chunks: int, questions: int, seed: int)
         more=(
             Table(title="Answers found", columns=("system", "data set", "R@1", "MRR"), rows=quality),
             Table(
-                title=f"{chunks} chunks, {questions} questions, seed {seed}",
+                title="Settings",
                 columns=("system", "settings", "versions"),
                 rows=chosen,
             ),
         ),
+        size=f"{chunks} chunks, {questions} questions, seed {seed}",
     )
 
 
 def _checks(systems: Sequence[Measured]) -> tuple[Check, ...]:
     """Against Haystack, in the tenant of 1%; without a value where it is not installed."""
     tenant = next(iter(TENANTS))
-    ours = systems[0]
+    ours, whole = systems[:2]
     theirs = [system for system in systems if isinstance(system.peer, Haystack)][:2]
     target, wanted = f"<= {TARGET_SPEED:g}", ">= 0"
     if not theirs:
         return tuple(
             Check(name=name, value=None, target=goal, holds=None)
-            for name, goal in ((SPEED, target), (SPEED_PAGE, ""), (RECALL, wanted))
+            for name, goal in ((SPEED, target), (SPEED_WHOLE, ""), (SPEED_PAGE, ""), (RECALL, wanted))
         )
-    ratios = [ours.percentile(tenant, 50) / other.percentile(tenant, 50) for other in theirs]
+    deep, page = (other.percentile(tenant, 50) for other in theirs)
+    ratio = ours.percentile(tenant, 50) / deep
     # The smallest difference over both tenants.
     ahead = min(ours.recall[one] - theirs[0].recall[one] for one in TENANTS)
     return (
-        Check(name=SPEED, value=round(ratios[0], 2), target=target, holds=ratios[0] <= TARGET_SPEED),
-        Check(name=SPEED_PAGE, value=round(ratios[1], 2), target="", holds=None),
+        Check(name=SPEED, value=round(ratio, 2), target=target, holds=ratio <= TARGET_SPEED),
+        Check(name=SPEED_WHOLE, value=round(whole.percentile(tenant, 50) / deep, 2), target="", holds=None),
+        Check(name=SPEED_PAGE, value=round(ours.percentile(tenant, 50) / page, 2), target="", holds=None),
         Check(name=RECALL, value=round(ahead, 4), target=wanted, holds=ahead >= 0),
     )

@@ -52,9 +52,7 @@ def written_dataset(settings: Settings, engine: Engine, embedder: Embedder, fold
         InvalidDataset, IndexingIncomplete, EngineError, ModelError
     """
     dataset = load_dataset(folder, max_file_bytes=settings.max_file_bytes)
-    with built_index(
-        dataset, engine=engine, embedder=embedder, settings=settings, progress=lambda *_: None
-    ) as built:
+    with built_index(dataset, engine=engine, embedder=embedder, settings=settings, progress=lambda *_: None) as built:
         questions = tuple(question for question in dataset.questions if question.retrievable)
         yield PeerData(
             name=dataset.name,

@@ -22,17 +22,20 @@ RRF: Final = "rrf-hebrew"
 class Mafteach:
     """Implements `Peer`. `write` is the benchmark's affair: rows of ours hold more than a peer's."""
 
-    def __init__(self, context: SearchContext, *, rerank: bool) -> None:
+    def __init__(self, context: SearchContext, *, rerank: bool, page: bool = True) -> None:
         """Args:
         rerank: as shipped; else the legs' fused order, by the profile's weights.
+        page: the whole search, with refusal, highlights and replaced versions, which no peer has; else the passages
+            alone, which is what the peers give.
         """
         self._context = context
         self._rerank = rerank
+        self._page = page
         what = "as shipped (late-interaction rerank)" if rerank else "no rerank"
         self.described = Described(
-            name=f"Mafteach, {what}",
-            settings=f"profile {context.profile.label}, {CANDIDATES} candidates a leg, versions, refusal and highlights "
-            "included",
+            name=f"Mafteach, {what}" if page else "Mafteach, no rerank, passages alone",
+            settings=f"profile {context.profile.label}, {CANDIDATES} candidates a leg, versions"
+            f"{', refusal, highlights' if page else ''}",
             versions={"mafteach": version("mafteach")},
         )
 
@@ -45,6 +48,8 @@ class Mafteach:
         own = None if self._rerank else self._context.profile.weights["he"]
         weights = None if own is None else Weights(bm25=own["bm25"], knn=own["knn"])
         request = SearchRequest(tenant=tenant, query=query, size=SIZE, weights=weights)
+        if not self._page:
+            return [candidate.chunk_id for candidate in rank(request, self._context).diversified[:SIZE]]
         return [hit.chunk_id for hit in search(request, self._context).hits]
 
     def nearest(self, query: str, tenant: str) -> list[str]:

@@ -50,14 +50,12 @@ class LlamaIndex:
         )
         self._store = OpensearchVectorStore(client)
         context = StorageContext.from_defaults(vector_store=self._store)
-        self._index = VectorStoreIndex.from_vector_store(
-            self._store, embed_model=self._model, storage_context=context
-        )
+        self._index = VectorStoreIndex.from_vector_store(self._store, embed_model=self._model, storage_context=context)
         self._retrievers: dict[tuple[str, str], Any] = {}
         self.described = Described(
             name="LlamaIndex, hybrid",
             settings=f"OpensearchVectorStore, hybrid mode, similarity_top_k {SIZE}, min_max and arithmetic_mean of "
-            f"0.3 and 0.7, engine {ENGINE}, vectors left out of the hits, else its defaults (m 48, ef_construction 256)",
+            f"0.3 and 0.7, engine {ENGINE}, hits without vectors, else its defaults (m 48, ef_construction 256)",
             versions=versions,
         )
 

@@ -35,6 +35,7 @@ class BenchReport(BaseModel):
         columns: headings of the table.
         rows: its cells, as text; each row as long as `columns`.
         more: further tables.
+        size: of what was measured, in words: chunks, questions, rounds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,3 +45,4 @@ class BenchReport(BaseModel):
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     more: tuple[Table, ...] = ()
+    size: str = ""

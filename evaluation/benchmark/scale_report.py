@@ -110,6 +110,7 @@ def report(run: ScaleRun) -> BenchReport:
     model, assumed = model_of(run), Assumptions()
     return BenchReport(
         name="scale",
+        size=f"{', '.join(str(point.chunks) for point in run.points)} chunks of {len(run.corpus.base)} real passages",
         checks=tuple(checks),
         columns=(
             "chunks",
@@ -205,9 +206,8 @@ def _advised(model: Model, assumed: Assumptions) -> Table:
 
 
 def write_outputs(run: ScaleRun, folder: Path) -> None:
-    """`scale.json` and `scale.png`; a quick run's have `-quick` in their names."""
+    """`scale-model.json` (all figures, the model and its assumptions) and `scale-curves.png`."""
     folder.mkdir(parents=True, exist_ok=True)
-    name = "scale-quick" if run.quick else "scale"
     found, model, assumed = histograms(run.corpus), model_of(run), Assumptions()
     file = ScaleFile(
         command="mafteach bench scale" + (" --quick" if run.quick else ""),
@@ -224,8 +224,8 @@ def write_outputs(run: ScaleRun, folder: Path) -> None:
         assumptions=assumed,
         advice=advice_of(model, assumed),
     )
-    (folder / f"{name}.json").write_text(file.model_dump_json(indent=1), encoding="utf-8")
-    _plot(run, found, model, folder / f"{name}.png")
+    (folder / "scale-model.json").write_text(file.model_dump_json(indent=1), encoding="utf-8")
+    _plot(run, found, model, folder / "scale-curves.png")
 
 
 def _plot(run: ScaleRun, found: Histograms, model: Model, path: Path) -> None:

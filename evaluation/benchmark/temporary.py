@@ -14,7 +14,9 @@ from search_config.settings import Settings
 
 
 @contextmanager
-def temporary_index(engine: Engine, settings: Settings, model: ModelDescription) -> Iterator[tuple[IndexInfo, Settings]]:
+def temporary_index(
+    engine: Engine, settings: Settings, model: ModelDescription
+) -> Iterator[tuple[IndexInfo, Settings]]:
     """An installation under a prefix of its own, with the settings that name it; all of it is removed at the end.
 
     Raises:

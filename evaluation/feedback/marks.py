@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from typing import Annotated, Literal, Self
 
@@ -30,6 +31,13 @@ class MarkedPassage(_Closed):
     content_hash: str = Field(min_length=1, max_length=200, description="Of the version that was shown.")
     chunk_id: str | None = Field(None, max_length=300)
     locator: ValidLocator = Field(description="The hit's, the citation's, or a narrower one: what the mark is about.")
+
+    @model_validator(mode="after")
+    def _times_are_numbers(self) -> Self:
+        # JSON has numbers that are read as infinite, and none to write them by.
+        if not all(math.isfinite(one) for one in (self.locator.start_s, self.locator.end_s) if one is not None):
+            raise ValueError("seconds are finite")
+        return self
 
     @property
     def place(self) -> tuple[str, str, int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -135,6 +136,10 @@ def test_a_place_must_be_there(service: Service) -> None:
     past = {**found, "locator": {"from": 10_000, "to": 10_001}}
     assert_problem(post(service, passages=[past]), 422, "invalid_request")
     assert_problem(post(service, passages=[{**found, "content_hash": "0" * 64}]), 409, "state_conflict")
+    endless = json.dumps(body(service, passages=[found])).replace('"start_s": null', '"start_s": 1e999')
+    sent = {**service.ours, "Content-Type": "application/json"}
+    assert "1e999" in endless
+    assert_problem(service.client.post("/feedback", content=endless, headers=sent), 422, "invalid_request")
     theirs = {**found, "document_id": service.their_document}
     assert_problem(post(service, passages=[theirs]), 404, "not_found")
 

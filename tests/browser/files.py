@@ -93,7 +93,11 @@ def workbook() -> bytes:
     sheet = book.active
     assert sheet is not None
     sheet.title = "מחירים"
-    for row in (("פריט", "מחיר", "ספק"), ("שולחן עץ אלון", 1450, "Acme Ltd."), ("כיסא משרדי מתכוונן", 620, "רהיטי הצפון")):
+    for row in (
+        ("פריט", "מחיר", "ספק"),
+        ("שולחן עץ אלון", 1450, "Acme Ltd."),
+        ("כיסא משרדי מתכוונן", 620, "רהיטי הצפון"),
+    ):
         sheet.append(row)
     kept = io.BytesIO()
     book.save(kept)

@@ -33,15 +33,17 @@ def test_markup_in_content_title_name_and_query_stays_text(site: Site, open_page
     expect(hit.locator(".passage")).to_contain_text("<em>this is emphasised by the author</em>")
     assert "zebra" in {text.lower() for text in hit.locator("mark").all_inner_texts()}
     hit.locator("[data-do=open]").click()
-    expect(page.locator("dialog [data-part=quote]")).to_contain_text(files.PAYLOAD)
+    expect(page.locator("dialog mark").filter(has_text=files.PAYLOAD)).to_be_visible()
     expect(page.locator("dialog")).to_contain_text(files.ATTACK_NAME)
     page.keyboard.press("Escape")
-    for query in (files.PAYLOAD, "\"><svg onload=alert(1)> אישור", "javascript:alert(1) {{7*7}} ${7*7}"):
+    for query in (files.PAYLOAD, '"><svg onload=alert(1)> אישור', "javascript:alert(1) {{7*7}} ${7*7}"):
         page.get_by_role("searchbox").fill(query)
         page.keyboard.press("Enter")
         expect(page.locator("[data-part=found] > *").first).to_be_visible()
         expect(page.get_by_role("searchbox")).to_have_value(query)
-    page.goto(f"{site.url}/#/search?q=x&f=%7B%22tags%22%3A%5B%22%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%22%5D%7D&w=<b>")
+    page.goto(
+        f"{site.url}/#/search?q=x&f=%7B%22tags%22%3A%5B%22%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%22%5D%7D&w=<b>"
+    )
     expect(page.locator("[data-trouble=nothing]")).to_contain_text("<img src=x onerror=alert(1)>")
     page.goto(f"{site.url}/#/documents")
     expect(page.get_by_role("heading", name=files.ATTACK_NAME)).to_be_visible()
@@ -72,12 +74,15 @@ def test_the_policy_holds(site: Site, open_page: OpenPage) -> None:
           const script = document.createElement("script");
           try { script.textContent = "window.ran = 1"; document.head.append(script); } catch { seen.push("types"); }
           try { document.body.innerHTML += "<i>x</i>"; } catch { seen.push("html"); }
-          try { eval("window.ran = 2"); } catch { seen.push("eval"); }
           const style = document.createElement("div");
           style.setAttribute("style", "color: red");
           document.body.append(style);
           await fetch("https://elsewhere.example/").catch(() => seen.push("fetch"));
-          await new Promise((done) => setTimeout(done, 100));
+          // Behind a timer, since the browser lets what a debugger evaluates do more.
+          await new Promise((done) => setTimeout(() => {
+            try { eval("window.ran = 2"); } catch { seen.push("eval"); }
+            done();
+          }, 100));
           return { seen, ran: window.ran ?? null, red: style.style.color };
         }"""
     )
@@ -96,7 +101,15 @@ def test_files_are_served_with_the_policy_and_weigh_little(site: Site) -> None:
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert httpx.get(site.url + file.path, headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
         weight += len(answer.content)
-        for forbidden in ("http://", "https://", "innerHTML", "insertAdjacentHTML", "document.write", " style=", "onclick="):
+        for forbidden in (
+            "http://",
+            "https://",
+            "innerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            " style=",
+            "onclick=",
+        ):
             assert forbidden not in answer.text.replace("http://www.w3.org/2000/svg", ""), (file.path, forbidden)
     assert weight < WEIGHT_BYTES
     assert "unsafe" not in CONTENT_SECURITY_POLICY
@@ -147,7 +160,9 @@ def test_no_grave_finding_of_axe_in_any_view(open_page: OpenPage, locale: str, s
     size = PHONE if (locale == "he-IL") == (scheme == "dark") else DESK
     signed_in: Page = open_page(locale=locale, color_scheme=scheme, viewport=size)
     for name, (address, act, there) in VIEWS.items():
-        page = signed_in if name != "sign-in" else open_page(key=None, locale=locale, color_scheme=scheme, viewport=size)
+        page = (
+            signed_in if name != "sign-in" else open_page(key=None, locale=locale, color_scheme=scheme, viewport=size)
+        )
         page.goto(f"{page.url.split('#')[0]}{address}")
         expect(page.locator(there).first).to_be_visible()
         act(page)

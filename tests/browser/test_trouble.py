@@ -232,7 +232,7 @@ def test_a_key_that_may_only_read(site: Site, open_page: OpenPage, tmp_path: Pat
 
 
 def test_a_document_that_changed_since_the_search(site: Site, open_page: OpenPage) -> None:
-    body = {"name": "changes.md", "source": "test:changes", "text": "# Kettle\n\nThe copper kettle is descaled monthly."}
+    body = {"name": "changes.md", "source": "test:changes", "text": "The copper kettle is descaled monthly."}
     site.ask("POST", "/documents", json=body)
     site.settle()
     page = open_page("#/search?q=when+is+the+copper+kettle+descaled&a=0", locale="en-GB")

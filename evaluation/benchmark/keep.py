@@ -1,0 +1,134 @@
+"""A run kept in a folder: everything as JSON, its tables as text, a plot, and how to repeat it."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from evaluation.benchmark.report import BenchReport
+from evaluation.report import Machine
+from search_config.errors import InvalidRequest
+
+PACKAGES: Final = ("mafteach", "numpy", "onnxruntime", "opensearch-py")
+# More columns of figures than this make a plot that nobody reads; the table has all.
+_PLOTS_MAX: Final = 4
+_INCHES_ROW, _INCHES_WIDE, _INCHES_LEAST = 0.32, 4.6, 2.4
+_DOTS_PER_INCH: Final = 110
+_HOLDS: Final = {True: "yes", False: "NO", None: "-"}
+
+
+class Kept(BaseModel):
+    """The JSON of a kept run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    command: str
+    seed: int
+    machine: Machine
+    versions: dict[str, str]
+    load: float
+    report: BenchReport
+
+
+def keep(report: BenchReport, folder: Path, *, command: str, seed: int, engine: str, load: float) -> list[Path]:
+    """Write `NAME.json`, `NAME.txt` and, where there are figures to draw, `NAME.png`.
+
+    Args:
+        command: that repeats the run.
+        engine: its version.
+        load: processes that wanted a core, on average, in the minute before the end.
+
+    Returns:
+        What was written.
+
+    Raises:
+        InvalidRequest: the folder can't be written.
+    """
+    kept = Kept(
+        command=command,
+        seed=seed,
+        machine=Machine.here(),
+        versions={"opensearch": engine, **{name: version(name) for name in PACKAGES}},
+        load=round(load, 1),
+        report=report,
+    )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        written = [folder / f"{report.name}.json", folder / f"{report.name}.txt"]
+        written[0].write_text(f"{kept.model_dump_json(indent=2)}\n", encoding="utf-8")
+        written[1].write_text(_text(kept), encoding="utf-8")
+    except OSError as error:
+        raise InvalidRequest(
+            f"The run can't be kept: {error.strerror}.", where=str(folder), remedy="Name a folder that can be written."
+        ) from error
+    return written + _plot(report, folder / f"{report.name}.png")
+
+
+def _text(kept: Kept) -> str:
+    report, machine = kept.report, kept.machine
+    checks = tuple(
+        (
+            one.name,
+            "-" if one.value is None else f"{one.value:g}",
+            one.target,
+            _HOLDS[one.holds],
+        )
+        for one in report.checks
+    )
+    tables = [
+        _aligned(("check", "value", "target", "holds"), checks),
+        *([_aligned(report.columns, report.rows)] if report.rows else []),
+        *(f"{table.title}\n{_aligned(table.columns, table.rows)}" for table in report.more),
+    ]
+    head = (
+        f"{kept.command}  (seed {kept.seed})  {report.size}".rstrip(),
+        f"{machine.system}, {machine.cores} cores, {machine.memory_gib} GiB, Python {machine.python}, load {kept.load}",
+        ", ".join(f"{name} {number}" for name, number in kept.versions.items()),
+    )
+    return "\n".join((*head, "", *tables))
+
+
+def _aligned(columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> str:
+    widths = [max(len(row[place]) for row in (columns, *rows)) for place in range(len(columns))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (columns, *rows))
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _plot(report: BenchReport, path: Path) -> list[Path]:
+    """Bars of each column of figures, by the words of their row."""
+    cells = list(zip(*report.rows, strict=True))
+    figures = [(report.columns[place], column) for place, column in enumerate(cells) if _numbers(column)][:_PLOTS_MAX]
+    if not figures:
+        return []
+    words = [column for column in cells if not _numbers(column)]
+    labels = [" · ".join(parts) for parts in zip(*words, strict=True)] or [str(row) for row in range(len(report.rows))]
+    # matplotlib costs half a second to import: only who draws pays it. Agg needs no display.
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    size = (_INCHES_WIDE * (1 + len(figures)) / 1.5, max(_INCHES_LEAST, _INCHES_ROW * len(labels) + 1))
+    drawn: Any
+    drawn, axes = pyplot.subplots(
+        1, len(figures), figsize=size, dpi=_DOTS_PER_INCH, sharey=True, squeeze=False, layout="constrained"
+    )
+    for one, (name, column) in zip(axes[0], figures, strict=True):
+        bars = one.barh(labels, [float(cell) for cell in column])
+        one.bar_label(bars, labels=list(column), fontsize="x-small", padding=2)
+        one.set_title(name, fontsize="small")
+        one.tick_params(labelsize="small")
+    axes[0][0].invert_yaxis()
+    drawn.savefig(path)
+    pyplot.close(drawn)
+    return [path]
+
+
+def _numbers(column: tuple[str, ...]) -> bool:
+    try:
+        return bool([float(cell) for cell in column])
+    except ValueError:
+        return False
