@@ -57,6 +57,8 @@ def ask(service: Service, route: Route, headers: Any, *, valid: bool = True, **m
         sent["params"] = {"term": "מוקד"}
     elif valid and method == "POST" and path == "/documents":
         sent["json"] = {"text": "טקסט של מישהו אחר", "name": "parking.md", "source": "test:parking.md"}
+    elif valid and path.endswith("/release"):
+        sent = {}
     elif valid and method in ("POST", "PUT", "PATCH"):
         sent["json"] = {"query": QUERY} if path == "/search" else {"question": QUERY}
     sent["params"] = {**sent.get("params", {}), **more.pop("params", {})}

@@ -24,6 +24,7 @@ from tests.engine.rows import PROFILE, WordEmbedder
 
 FILES = 24
 DIM = 16
+TEXT = "מסמך מספר {i} עוסק בנושא{i} של העיר."
 
 
 class Model:
@@ -66,7 +67,7 @@ def test_a_migration_that_is_killed_is_seen_and_goes_on(settings: Settings, pref
     folder = tmp_path / "files"
     folder.mkdir()
     for i in range(FILES):
-        (folder / f"{i:02}.txt").write_text(f"מסמך מספר {i} עוסק בנושא{i} של העיר.", encoding="utf-8")
+        (folder / f"{i:02}.txt").write_text(TEXT.format(i=i), encoding="utf-8")
     base = environment(
         MAFTEACH_OPENSEARCH_URL=str(settings.opensearch_url),
         MAFTEACH_INDEX_PREFIX=prefix,
@@ -88,7 +89,7 @@ def test_a_migration_that_is_killed_is_seen_and_goes_on(settings: Settings, pref
         (group,) = told(after, "status", "--stale")["documents"]
         assert (group["documents"], group["differs"], group["remedy"]) == (FILES, ["model"], "mafteach migrate")
 
-        refused = call(after, "search", "נושא7", "--tenant", "a")
+        refused = call(after, "search", TEXT.format(i=7), "--tenant", "a")
         assert refused.returncode == 1
         assert "mafteach migrate" in refused.stderr
 
@@ -109,8 +110,8 @@ def test_a_migration_that_is_killed_is_seen_and_goes_on(settings: Settings, pref
         assert shown["migration"]["state"] == "building"
         assert 0 < shown["migration"]["migrated"] < shown["migration"]["documents"] == FILES
         assert "building" in call(before, "status").stdout
-        found = told(before, "search", "נושא7", "--tenant", "a")
-        assert "נושא7" in found["hits"][0]["content"]
+        found = told(before, "search", TEXT.format(i=7), "--tenant", "a")
+        assert found["hits"][0]["content"] == TEXT.format(i=7)
 
         embedded = sum(new.batches)
         report = told(after, "migrate")
@@ -120,7 +121,7 @@ def test_a_migration_that_is_killed_is_seen_and_goes_on(settings: Settings, pref
         assert embedded + FILES > sum(new.batches) - report["sample"]["queries"]
 
         assert call(before, "status").returncode == 1
-        assert told(after, "search", "נושא7", "--tenant", "a")["index"]["name"] == report["target"]
+        assert told(after, "search", TEXT.format(i=7), "--tenant", "a")["index"]["name"] == report["target"]
         (group,) = told(after, "status", "--stale")["documents"]
         assert (group["documents"], group["differs"]) == (FILES, [])
         assert told(after, "ingest", "files", "--tenant", "a")["unchanged"] == FILES

@@ -263,7 +263,11 @@ def test_a_third_leg_adds_its_own_part(rule: FusionRule, legs: dict[Leg, list[Sc
 
 
 def test_raw_scores_of_three_legs() -> None:
-    hits = {"bm25": leg({"a": 12}), "knn": leg({"a": 0.5, "b": 0.8}), "sparse": leg({"b": 7})}
+    hits: dict[Leg, list[Scored]] = {
+        "bm25": leg({"a": 12}),
+        "knn": leg({"a": 0.5, "b": 0.8}),
+        "sparse": leg({"b": 7}),
+    }
     found = fuse(RawScores(80, 2.0), hits, {"bm25": 0.2, "knn": 0.5, "sparse": 0.3})
     scores = {row.chunk_id: row.score for row in found}
     assert scores == pytest.approx({"a": 0.2 * 12 + 0.5 * 80 * 0.5, "b": 0.5 * 80 * 0.8 + 0.3 * 2 * 7})

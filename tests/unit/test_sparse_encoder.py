@@ -90,8 +90,7 @@ class TestTerms:
     def test_settings_put_it_beside_the_embedder(self, folder: Path) -> None:
         settings = Settings(_env_file=None, sparse="sentence-transformers", sparse_model=str(folder))
         embedder = load_embedder(settings)
-        assert sparse_encoder(embedder) is embedder
-        assert token_coder(embedder) is embedder
+        assert {id(view) for view in (embedder, sparse_encoder(embedder), token_coder(embedder))} == {id(embedder)}
         assert embedder.description.sparse_terms == SentenceTransformerTerms(str(folder)).identity
 
     @pytest.mark.parametrize("name", ["./no-such-folder", "/no/such/folder"])
