@@ -22,7 +22,7 @@ from api.rate import RateLimit
 from api.routes import answer, documents, evidence, export, feedback, glossary, health, metrics, page, search
 from api.services import Services
 from api.telemetry import Tracing
-from api.turns import Turns
+from api.turns import REMOTE_CORES, TOTAL_REMOTE, Turns
 from api.version import version
 
 DESCRIPTION: Final = (
@@ -71,6 +71,7 @@ def create_app(services: Services) -> FastAPI:
         authenticator=Authenticator(services.keys, services.tokens),
         rate=RateLimit(settings.rate_limit_per_minute),
         turns=Turns(cores=os.cpu_count() or 1, waiting=settings.waiting_requests),
+        apart=_apart(services),
     )
     app.add_middleware(limits.TimeLimit, seconds=settings.request_limit_s)
     app.add_middleware(headers.SecurityHeaders)
@@ -86,6 +87,14 @@ def create_app(services: Services) -> FastAPI:
         return HTMLResponse(reference.page(app.openapi()))
 
     return app
+
+
+def _apart(services: Services) -> dict[str, Turns]:
+    """Turns of answers where a language model writes them: that takes seconds, of which this machine works little."""
+    if services.language_model is None:
+        return {}
+    waiting = services.settings.waiting_requests
+    return {"/answer": Turns(cores=REMOTE_CORES, waiting=waiting, total=TOTAL_REMOTE)}
 
 
 def _lifespan(

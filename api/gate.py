@@ -6,6 +6,7 @@ credential can't make the service read megabytes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from fastapi import FastAPI
@@ -31,13 +32,31 @@ class Gate:
     """Puts the caller of a request into its state, or answers 401, 429 or 503."""
 
     def __init__(
-        self, app: ASGIApp, *, routes: FastAPI, authenticator: Authenticator, rate: RateLimit, turns: Turns
+        self,
+        app: ASGIApp,
+        *,
+        routes: FastAPI,
+        authenticator: Authenticator,
+        rate: RateLimit,
+        turns: Turns,
+        apart: Mapping[str, Turns] | None = None,
     ) -> None:
+        """Make one.
+
+        Args:
+            app: what stands behind it.
+            routes: what a request must lead to.
+            authenticator: checks credentials.
+            rate: counts requests.
+            turns: whose turn it is.
+            apart: paths with turns of their own, since they wait for another machine and not for this one's cores.
+        """
         self._app = app
         self._routes = routes
         self._authenticator = authenticator
         self._rate = rate
         self._turns = turns
+        self._apart = dict(apart or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it."""
@@ -53,7 +72,7 @@ class Gate:
             return
         scope.setdefault("state", {})["caller"] = caller
         try:
-            async with self._turns.turn(caller.tenant):
+            async with self._apart.get(scope["path"], self._turns).turn(caller.tenant):
                 await self._app(scope, receive, send)
         except (TenantBusy, Busy) as error:
             # Raised before the turn began: behind it, the application answers its own errors.

@@ -24,8 +24,11 @@ from search_config.errors import Busy, TenantBusy
 
 # Requests of one tenant alone, for each core: while one waits for the engine another computes.
 PER_CORE: Final = 2
-# All tenants together; below the 40 threads that serve requests, so that credentials can be looked up meanwhile.
-TOTAL: Final = 32
+# All tenants together, and as many beside them that wait for a language model; together below the 40 threads that serve
+# requests, so that credentials can be looked up meanwhile.
+TOTAL, TOTAL_REMOTE = 24, 12
+# In place of cores where the work is another machine's.
+REMOTE_CORES: Final = 6
 # Queues of this many tenants may be full before the service as a whole is.
 FULL_QUEUES: Final = 4
 # Who asked in this time is counted among those who share the cores.
@@ -46,6 +49,7 @@ class Turns:
         *,
         cores: int,
         waiting: int,
+        total: int = TOTAL,
         patience_s: float = PATIENCE_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -54,12 +58,14 @@ class Turns:
         Args:
             cores: of the processor.
             waiting: requests of one tenant that may wait.
+            total: requests of all tenants that may be under way.
             patience_s: seconds that a request may wait.
             clock: seconds that only rise.
         """
         self._cores = cores
         self._at_once = PER_CORE * cores
         self._waiting = waiting
+        self._total = total
         self._patience_s = patience_s
         self._clock = clock
         self._running: Counter[str] = Counter()
@@ -97,7 +103,7 @@ class Turns:
     async def _taken(self, tenant: str) -> None:
         now = self._clock()
         self._seen[tenant] = now
-        if len(self._seen) > TOTAL:
+        if len(self._seen) > self._total:
             self._seen = {name: at for name, at in self._seen.items() if now - at < ACTIVE_S}
         if tenant not in self._queues and self._may_run(tenant):
             self._running[tenant] += 1
@@ -126,7 +132,7 @@ class Turns:
             raise
 
     def _may_run(self, tenant: str) -> bool:
-        return self._running[tenant] < self._limit(tenant) and self.running < TOTAL
+        return self._running[tenant] < self._limit(tenant) and self.running < self._total
 
     def _limit(self, tenant: str) -> int:
         """Requests of a tenant that may be under way now."""

@@ -159,8 +159,12 @@ def _column(letters: str) -> int:
 
 
 def same_container(one: Locator, other: Locator) -> bool:
-    """Whether two places may share a passage: one slide, one sheet, one attachment. Pages run on into each other."""
-    return (one.slide, one.sheet, one.attachment) == (other.slide, other.sheet, other.attachment)
+    """Whether two places may share a passage: one page, one slide, one sheet, one attachment.
+
+    A paragraph that runs on to the next page is cut there: a link to a page has to open at every word that is quoted.
+    """
+    mine = (one.page, one.slide, one.sheet, one.attachment)
+    return mine == (other.page, other.slide, other.sheet, other.attachment)
 
 
 def spanning(places: Sequence[Locator], start: int, end: int) -> Locator:

@@ -153,6 +153,11 @@ class _Bench:
         """Grow the index through the sizes, and measure each."""
         there = scale_index.count(self._engine, self._info.index)
         kept = {point.chunks: point for point in self._read().points if point.chunks <= there}
+        if any(size < there and size not in kept for size in wanted):
+            # An index does not shrink: what an interrupted run of other sizes left is no use.
+            self.remove()
+            self._info = install(self._engine, self._settings, self._embedder.description)
+            there, kept = 0, {}
         plain = Variant("sizes")
         points = []
         for size in wanted:

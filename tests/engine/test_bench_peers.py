@@ -9,6 +9,8 @@ import pytest
 
 from evaluation.benchmark import cold, ingest, peers
 from evaluation.benchmark.peers_base import installed
+from evaluation.benchmark.temporary import temporary_index
+from models.base import Embedder
 from search_config.client import Engine
 from search_config.errors import MissingExtra
 from search_config.settings import Settings
@@ -17,9 +19,16 @@ PASSAGES = 40
 QUESTION = "מתי מפנים גזם?"
 
 
-def leftovers(engine: Engine) -> list[str]:
-    names = [*engine.request("GET", "/_alias"), *engine.request("GET", "/_search/pipeline", params={"ignore": 404})]
-    return [name for name in names if name.startswith(("bench-", "eval-"))]
+def names(engine: Engine) -> list[str]:
+    return [*engine.request("GET", "/_alias"), *engine.request("GET", "/_search/pipeline", params={"ignore": 404})]
+
+
+def test_a_temporary_index_leaves_nothing(engine: Engine, settings: Settings, embedder: Embedder) -> None:
+    with temporary_index(engine, settings, embedder.description) as (_, own):
+        # As a peer makes one of its own.
+        engine.request("PUT", f"/{own.index_prefix}-peer")
+        assert [name for name in names(engine) if name.startswith(own.index_prefix)]
+    assert [name for name in names(engine) if name.startswith(own.index_prefix)] == []
 
 
 @pytest.fixture
@@ -47,14 +56,12 @@ def dataset(tmp_path: Path) -> Path:
     return folder
 
 
-def test_systems_are_measured_side_by_side_and_leave_nothing(
+def test_systems_are_measured_side_by_side(
     engine: Engine, small: Settings, dataset: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(peers, "examples_folder", lambda: dataset)
     said: list[str] = []
-    before = leftovers(engine)
     report = peers.run(small, engine, quick=True, chunks=300, say=said.append)
-    assert [name for name in leftovers(engine) if name not in before] == []
     rows = {(row[0], row[1]): row for row in report.rows}
     systems = list(dict.fromkeys(name for name, _ in rows))
     assert "Exact script_score" in systems
@@ -83,9 +90,7 @@ def test_systems_are_measured_side_by_side_and_leave_nothing(
 
 
 def test_ingest_is_compared_with_a_bare_loop(engine: Engine, small: Settings, tmp_path: Path) -> None:
-    before = leftovers(engine)
     report = ingest.run(small, engine, quick=True, rows=600, folder=tmp_path / "model")
-    assert [name for name in leftovers(engine) if name not in before] == []
     bulk, embedding = report.checks
     assert (bulk.name, embedding.name) == (ingest.BULK, ingest.EMBEDDING)
     assert bulk.value is not None

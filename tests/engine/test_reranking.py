@@ -74,7 +74,7 @@ def test_features_are_what_the_parts_say(context: SearchContext, coder: E5Embedd
     columns = [fields.CONTENT, fields.sub(fields.CONTENT, fields.EXACT)]
     candidates = [*ranking.fused]
     found = collect(engine, ranking.plan, candidates, columns, ranking.tokens)
-    assert found.names == (*map(bm25_feature, columns), COSINE, MAXSIM, MAXSIM_NEAR, MAXSIM_MEAN, IDENTIFIER)
+    assert found.names == (*map(bm25_feature, columns), COSINE, MAXSIM, MAXSIM_NEAR, MAXSIM_MEAN, IDENTIFIER, POLARITY)
     texts = [(one.passage.title, one.passage.content) for one in candidates]
     headed = [f"[{title}]\n{text}" if title else text for title, text in texts]
     encoded, asked = coder.encode_passages(headed), coder.encode_queries([QUERY])

@@ -112,9 +112,11 @@ def test_a_blind_window_over_two_sheets_names_both() -> None:
     assert (only.sheet, only.cells) == ("א", "A1:C2")
 
 
-def test_pages_run_on() -> None:
-    (only,) = chunks_of("E", [(TEXT, "סוף העמוד", Place(page=7)), (TEXT, "ראש הבא", Place(page=8))])
-    assert (only.page, only.label) == (7, "עמודים 7–8")
+def test_a_passage_is_of_one_page() -> None:
+    parts = [(TEXT, "סוף העמוד", Place(page=7)), (TEXT, "ראש הבא", Place(page=8))]
+    assert [(one.page, one.label) for one in chunks_of("E", parts)] == [(7, "עמוד 7"), (8, "עמוד 8")]
+    (blind,) = chunks_of("A", parts)
+    assert (blind.page, blind.label) == (7, "עמודים 7–8")
 
 
 def test_a_heading_that_rides_along_does_not_move_the_place() -> None:
