@@ -9,7 +9,7 @@ from ingest.documents import RawDocument
 from ingest.pipeline import Ingestor
 from models.e5 import E5Embedder
 from query import build
-from query.features import COSINE, IDENTIFIER, MAXSIM, MAXSIM_MEAN, MAXSIM_NEAR, bm25_feature, collect
+from query.features import COSINE, IDENTIFIER, MAXSIM, MAXSIM_MEAN, MAXSIM_NEAR, POLARITY, bm25_feature, collect
 from query.profile import Profile
 from query.request import SearchRequest
 from query.reranking import POOL

@@ -116,7 +116,7 @@ def test_a_passage_is_of_one_page() -> None:
     parts = [(TEXT, "סוף העמוד", Place(page=7)), (TEXT, "ראש הבא", Place(page=8))]
     assert [(one.page, one.label) for one in chunks_of("E", parts)] == [(7, "עמוד 7"), (8, "עמוד 8")]
     (blind,) = chunks_of("A", parts)
-    assert (blind.page, blind.label) == (7, "עמודים 7–8")
+    assert (blind.page, blind.label) == (7, "עמוד 7 – עמוד 8")
 
 
 def test_a_heading_that_rides_along_does_not_move_the_place() -> None:
