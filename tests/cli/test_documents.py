@@ -102,7 +102,7 @@ def test_an_index_of_another_model_is_refused_by_every_command(cli: Cli, command
     error = error_of(cli(*command.split(), *tenant, *port, "--json", **OTHER_MODEL), 1, "index_mismatch")
     assert "other@endpoint/384" in str(error["what"])
     assert "MAFTEACH_EMBEDDER" in str(error["remedy"])
-    assert "MAFTEACH_INDEX_PREFIX" in str(error["remedy"])
+    assert "mafteach migrate" in str(error["remedy"])
 
 
 def test_status_shows_a_mismatch_beside_what_is_configured(cli: Cli) -> None:
