@@ -33,6 +33,7 @@ STATUSES: Final[Mapping[type[MafteachError], Exit]] = {
     errors.InvalidInput: Exit.USAGE,
     errors.TenantError: Exit.USAGE,
     errors.AuthenticationError: Exit.USAGE,
+    errors.NotPermitted: Exit.USAGE,
     errors.EngineError: Exit.ENGINE,
     errors.NodeError: Exit.ENGINE,
 }

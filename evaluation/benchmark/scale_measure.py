@@ -165,7 +165,8 @@ def disk(engine: Engine, index: str) -> Bytes:
         return sum(sizes.get(kind, 0) for kind in kinds)
 
     return Bytes(
-        total=int(answer["store"]["size_in_bytes"]),
+        # The engine renews the first figure every ten seconds only; the files' own are of now.
+        total=max(int(answer["store"]["size_in_bytes"]), sum(sizes.values())),
         vectors=of(VECTOR_FILES),
         graph=of(GRAPH_FILES),
         doc_values=of(DOC_VALUES_FILES),

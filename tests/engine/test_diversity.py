@@ -159,4 +159,5 @@ def test_two_versions_of_a_contract_do_not_fill_the_page(contracts: SearchContex
     plain, diverse = sections(1.0), sections(DEFAULT_LAMBDA)
     assert plain[0] == plain[1] == diverse[0]
     assert diverse[1] != diverse[0]
-    assert len(set(diverse)) > len(set(plain))
+    # The other version gives its place to another section.
+    assert len(set(diverse[:3])) > len(set(plain[:3]))

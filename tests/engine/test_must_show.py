@@ -182,7 +182,7 @@ def test_an_index_of_another_model_of_the_same_dimension_is_refused(corpus: Sear
         assert other.identity in caught.value.what
         assert caught.value.where == corpus.info.index
         assert "MAFTEACH_EMBEDDER" in str(caught.value.remedy)
-        assert "MAFTEACH_INDEX_PREFIX" in str(caught.value.remedy)
+        assert "mafteach migrate" in str(caught.value.remedy)
     assert attach(corpus.engine, corpus.settings, corpus.info.model).index == corpus.info.index
 
 
