@@ -82,7 +82,8 @@ class Publisher:
             tenant = work.raw.tenant
             # Once more: what came in the same batch was not there yet when this one was read.
             replaced = superseded_ids(resolve_references(fields, self._superseding.lookup(tenant, own_id=work.id)))
-            if replaced or work.previous is not None:
+            # Only a version that could be searched can have given marks.
+            if replaced or work.published:
                 self._superseding.mark(tenant, work.id, replaced)
             self._superseding.mark_replaced(tenant, work.id, names_of(fields, work.document.title))
 
