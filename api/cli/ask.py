@@ -8,6 +8,7 @@ import typer
 
 from api.cli.context import opened
 from api.cli.output import JsonFlag, TenantOption, clean, print_json, print_line
+from api.cli.routed import AsOfOption, DerivedFlag, RouteOption, WithoutOption
 from api.cli.search import parsed_filters, print_derived
 
 if TYPE_CHECKING:
@@ -48,22 +49,10 @@ def ask(
         ),
     ] = None,
     mode: Annotated[str, typer.Option("--mode", metavar="MODE", help="auto, hybrid, lexical or dense.")] = "auto",
-    route: Annotated[
-        str,
-        typer.Option(
-            "--route", metavar="ROUTE", help="auto, metadata (the documents' fields), semantic (passages) or both."
-        ),
-    ] = "auto",
-    as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="DATE", help="The day that periods are counted from; else today.")
-    ] = None,
-    without: Annotated[
-        list[str] | None,
-        typer.Option("--without", metavar="FIELD", help="Leave out a filter that was derived from the question."),
-    ] = None,
-    derived: Annotated[
-        bool, typer.Option("--derived/--no-derived", help="Apply the filters that the question itself names.")
-    ] = True,
+    route: RouteOption = "auto",
+    as_of: AsOfOption = None,
+    without: WithoutOption = None,
+    derived: DerivedFlag = True,
     as_json: JsonFlag = False,
 ) -> None:
     """Answer a question from a tenant's documents, with citations.

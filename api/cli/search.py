@@ -9,6 +9,7 @@ import typer
 
 from api.cli.context import opened
 from api.cli.output import JsonFlag, TenantOption, clean, print_json, print_line, say, write_bytes
+from api.cli.routed import AsOfOption, DerivedFlag, RouteOption, WithoutOption
 from search_config.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -68,22 +69,10 @@ def search(
             help="Diversity: 1 keeps the ranking, 0 looks at difference alone; else the profile's.",
         ),
     ] = None,
-    route: Annotated[
-        str,
-        typer.Option(
-            "--route", metavar="ROUTE", help="auto, metadata (the documents' fields), semantic (passages) or both."
-        ),
-    ] = "auto",
-    as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="DATE", help="The day that periods are counted from; else today.")
-    ] = None,
-    without: Annotated[
-        list[str] | None,
-        typer.Option("--without", metavar="FIELD", help="Leave out a filter that was derived from the question."),
-    ] = None,
-    derived: Annotated[
-        bool, typer.Option("--derived/--no-derived", help="Apply the filters that the question itself names.")
-    ] = True,
+    route: RouteOption = "auto",
+    as_of: AsOfOption = None,
+    without: WithoutOption = None,
+    derived: DerivedFlag = True,
     facets: Annotated[
         list[str] | None,
         typer.Option(
