@@ -4,6 +4,8 @@ VENV ?= .venv
 # CI asks for all extras in an environment of its own; a newcomer's tests need no torch.
 EXTRAS ?= test
 PYTEST_ARGS ?=
+# Processes that share the tests out, each with a node of its own (1.5 GB); one process: TEST_WORKERS=0.
+TEST_WORKERS ?= 2
 comma := ,
 STAMP := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
 BIN := $(VENV)/bin
@@ -26,7 +28,7 @@ demo: $(STAMP) ## Start a real node, ingest examples/documents, ask Hebrew and E
 	$(BIN)/python -m scripts.demo
 
 test: $(STAMP) ## Run all tests on a real node that they start themselves
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses $(TEST_WORKERS) --dist loadscope $(PYTEST_ARGS)
 
 serve: $(STAMP) ## Serve the HTTP API on http://127.0.0.1:8080
 	$(BIN)/mafteach serve

@@ -19,6 +19,11 @@ from search_config.local_node import LocalNode, free_port
 from search_config.names import Names
 from search_config.settings import Settings
 
+# Characters of a failure that are shown at once; the summary has all of them.
+SHOWN_AT_ONCE = 3_000
+# Seconds from which a test is named: three of the tests take longer on two idle cores.
+LONG_S = 30.0
+
 MakeIndex = Callable[..., tuple[IndexInfo, Settings]]
 
 
@@ -30,6 +35,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="a running node to test on, so that several sessions of a developer share one; its indices of other "
         "prefixes are left alone",
     )
+
+
+class _AtOnce:
+    """Shows a failure when it happens, and a test that takes long: a run that is cut off has said what it knew."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Called for setup, call and teardown of each test, by the process that prints."""
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is None:
+            return
+        if report.failed:
+            reporter.write_line("")
+            reporter.write_line(f"{report.nodeid} failed in its {report.when}:", red=True)
+            reporter.write_line(report.longreprtext[-SHOWN_AT_ONCE:])
+        if report.duration > LONG_S:
+            reporter.write_line("")
+            reporter.write_line(f"{report.nodeid}: its {report.when} took {report.duration:.0f} s")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Of several processes (`--numprocesses`), one prints."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_AtOnce(config))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

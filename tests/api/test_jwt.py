@@ -238,7 +238,7 @@ def test_an_issuer_that_is_gone_lets_nobody_in(publisher: Publisher, settings: S
     made = TokenVerifier.of(
         settings.model_copy(update={"jwt_issuer": ISSUER, "jwt_audience": AUDIENCE, "jwt_jwks_url": publisher.url})
     )
-    publisher.server.server_close()
+    publisher.close()
     assert made is not None
     with pytest.raises(AuthenticationError):
         made.authenticate(token(key))
