@@ -115,7 +115,7 @@ def test_a_link_in_the_nodes_folder_is_replaced_not_followed(tmp_path: Path) -> 
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-@pytest.mark.parametrize("created", [psutil.Process().create_time(), 0.0])
+@pytest.mark.parametrize("created", [psutil.Process().create_time(), 0.0], ids=["now", "long ago"])
 def test_a_number_that_another_process_has_is_not_the_node(placement: Placement, created: float) -> None:
     make_folders(placement)
     record = PidRecord(pid=os.getpid(), created=created, port=1, transport_port=2)
