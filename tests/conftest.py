@@ -6,7 +6,7 @@ import importlib.util
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -55,6 +55,14 @@ class _AtOnce:
         if report.duration > LONG_S:
             reporter.write_line("")
             reporter.write_line(f"{report.nodeid}: its {report.when} took {report.duration:.0f} s")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What a test logged goes from process to process as UTF-8, which has no lone surrogates; some tests send them."""
+    report = yield
+    report.sections = [(name, text.encode(errors="backslashreplace").decode()) for name, text in report.sections]
+    return report
 
 
 def pytest_configure(config: pytest.Config) -> None:
