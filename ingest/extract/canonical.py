@@ -25,7 +25,7 @@ MARKS_MAX: Final = 100
 # U+FB20 to U+FB29 and U+FB4F: the compatibility forms of Hebrew; all others fall apart in NFC.
 PRESENTATION_FORMS: Final = {
     form: unicodedata.normalize("NFKC", chr(form)) for form in (*range(0xFB20, 0xFB2A), 0xFB4F)
-}
+} | {0xFB1E: "\u05bf"}  # the varika of Judeo-Spanish prints is a form of the rafe
 
 _LINE_ENDS: Final = re.compile("\r\n|[\r\v\f\u0085\u2028\u2029]")
 _DROPPED: Final = re.compile(f"[{BIDI_CONTROLS}{BYTE_ORDER_MARK}\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
@@ -33,7 +33,7 @@ _MARKS: Final = re.compile(
     "[\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff"
     f"\u20d0-\u20ff\ufe20-\ufe2f]{{{MARKS_MAX + 1},}}"
 )
-_FORMS: Final = re.compile("[\ufb20-\ufb29\ufb4f]")
+_FORMS: Final = re.compile("[\ufb1e\ufb20-\ufb29\ufb4f]")
 _TYPESETTING: Final = re.compile(f"[{TYPESETTING_MARKS}]")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from lxml import etree
@@ -26,9 +26,23 @@ BLOCKS: Final = frozenset(_BLOCK_NAMES.split())
 # A table that holds one of these lays out a page; its cells are read as blocks, not as a row.
 IN_LAYOUT_TABLES: Final = ("table", "h1", "h2", "h3", "h4", "h5", "h6")
 BULLET: Final = "- "
+# The limit of the HTML standard for columns is 1,000; tables of this many columns or merged rows are not met.
+SPAN_MAX: Final = 100
+SPAN_DIGITS_MAX: Final = 4
+# A cell that reaches down is repeated in each of its rows, unless it holds a text.
+REPEATED_CHARS_MAX: Final = 200
 
 _HIDING_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _SOURCE_SPACE: Final = re.compile(r"[ \t\r\n\f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A cell's text, and how many columns and rows it takes."""
+
+    text: str
+    across: int = 1
+    down: int = 1
 
 
 @dataclass(slots=True)
@@ -39,8 +53,26 @@ class _Table:
     names: list[str] = field(default_factory=list)
     rows: int = 0
     in_head: bool = False
-    cells: list[str] = field(default_factory=list)
+    cells: list[_Cell] = field(default_factory=list)
     only_names: bool = True
+    hanging: dict[int, _Cell] = field(default_factory=dict)
+    """Cells of rows above that reach into the next one, by their first column."""
+
+    def taken(self) -> list[_Cell | None]:
+        """The row under way, a place a column: a cell stands in its first column, and in every row that it reaches."""
+        row: list[_Cell | None] = []
+        cells, self.cells = iter(self.cells), []
+        hanging, self.hanging = self.hanging, {}
+        last = max(hanging, default=-1)
+        while (cell := hanging.get(len(row)) or next(cells, None)) is not None or len(row) <= last:
+            if cell is None:  # a gap before a cell from above
+                row.append(None)
+                continue
+            if cell.down > 1:
+                repeated = cell.text if len(cell.text) <= REPEATED_CHARS_MAX else ""
+                self.hanging[len(row)] = replace(cell, text=repeated, down=cell.down - 1)
+            row += [cell, *([None] * (cell.across - 1))]
+        return row
 
 
 @dataclass(slots=True)
@@ -129,7 +161,7 @@ class HtmlWalk:
 
     def _end(self, element: etree._Element) -> None:
         tag = element.tag
-        if self._table is not None and self._ended_in_table(self._table, tag):
+        if self._table is not None and self._ended_in_table(self._table, element):
             return
         if tag in HEADINGS:
             text = self._taken()
@@ -146,11 +178,11 @@ class HtmlWalk:
             case "li":
                 self._items, self._marker = max(0, self._items - 1), ""
 
-    def _ended_in_table(self, table: _Table, tag: str) -> bool:
+    def _ended_in_table(self, table: _Table, element: etree._Element) -> bool:
         """Whether this end belongs to the table alone."""
-        match tag:
+        match element.tag:
             case "td" | "th":
-                table.cells.append(self._taken())
+                table.cells.append(_Cell(self._taken(), _span(element, "colspan"), _span(element, "rowspan")))
             case "caption":
                 self._builder.add(BlockKind.PARAGRAPH, self._taken())
             case "tr":
@@ -178,7 +210,11 @@ class HtmlWalk:
             self._lists[-1].number += 1
 
     def _row(self, table: _Table) -> None:
-        cells, table.cells = table.cells, []
+        row = table.taken()
+        cells = ["" if cell is None else cell.text for cell in row]
+        if len(row) > 1 and row[0] is not None and row[0].across == len(row):
+            self._add_row(table, cells, [])  # one cell over all columns is no value of the first
+            return
         if not table.rows and not table.names and (table.in_head or (table.only_names and len(cells) > 1)):
             table.names = cells
         else:
@@ -214,6 +250,12 @@ class HtmlWalk:
             self._marker = ""
         else:
             self._builder.add(BlockKind.PARAGRAPH, text)
+
+
+def _span(element: etree._Element, name: str) -> int:
+    """A `colspan` or `rowspan`: 1 where it is none; no more than anybody writes, so that a page cannot grow by it."""
+    said = (element.get(name) or "").strip()
+    return min(max(int(said), 1), SPAN_MAX) if said.isdecimal() and len(said) <= SPAN_DIGITS_MAX else 1
 
 
 def _hidden(element: etree._Element) -> bool:

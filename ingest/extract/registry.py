@@ -36,7 +36,7 @@ from ingest.extract.plain import extract_plain
 from search_config.errors import DocumentTooLarge, EmptyDocument, UnsupportedFormat
 
 # Changes whenever an extractor gives other text or other blocks for the same bytes.
-EXTRACTORS_VERSION: Final = "3"
+EXTRACTORS_VERSION: Final = "4"
 
 
 class LimitedExtractor(Protocol):

@@ -54,7 +54,7 @@ CODES: Final = [
     "THB",
 ]
 _NAMES: Final = {
-    "ILS": r"ש(?:\"|'')ח|שקלים חדשים|שקל חדש|שקלים|שקל|₪|NIS\b|shekels?\b",
+    "ILS": r"ש(?:\"|'')?ח(?![א-ת])|שקלים חדשים|שקל חדש|שקלים|שקל|₪|NIS\b|shekels?\b",
     "USD": r"US\$|U\.S\. dollars?\b|US dollars?\b|דולר(?:ים)?(?: (?:ארה\"ב|אמריקאי(?:ים|ם)?))?|\$|dollars?\b",
     "EUR": r"€|אירו|יורו|euros?\b",
     "GBP": r"£|ליש\"ט|לירות? שטרלינג|pounds?(?: sterling)?\b",
@@ -77,7 +77,8 @@ _COLUMN: Final = r"[ \t]{0,24}"
 _NUMERIC: Final = re.compile(
     rf"(?P<open>\()?(?<![\w/])(?P<minus>(?<![\w\])])-{_SPACE})?(?:(?:{_BEFORE}){_COLUMN}(?P<inner>-{_SPACE})?)?"
     rf"(?<![\d/])(?<!\d[.,:'-])(?<![A-Za-z]-)(?P<n>{_NUMBER})(?![\d/]|[.,]\d)"
-    rf"(?P<trail>-(?![\w(]))?(?:{_SPACE}(?P<scale>{_SCALE}))?(?:{_SPACE}-?(?:{_BEHIND}))?(?P<close>\))?",
+    rf"(?:\.-(?![\w(])|(?P<trail>-(?![\w(])))?(?:{_SPACE}(?P<scale>{_SCALE}))?"
+    rf"(?:{_SPACE}-?(?:{_BEHIND}))?(?P<close>\))?",
 )
 _IN_WORDS: Final = re.compile(rf"(?P<w>{NUMBER_WORDS})\s+(?:{_BEHIND})", re.IGNORECASE)
 _WORDS_IN_BRACKETS: Final = re.compile(r"^\s*[(\[-]\s*(?:ובמילים|במילים|in words)?:?\s*$")

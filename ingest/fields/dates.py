@@ -91,8 +91,11 @@ _NUMERIC: Final = re.compile(
     r"(?<![A-Za-z\d_./])(?<![A-Za-z\d]-)(?:(?P<y1>\d{4})(?P<s1>[./-])(?P<m1>\d{1,2})(?P=s1)(?P<d1>\d{1,2})"
     r"|(?P<d2>\d{1,2})(?P<s2> ?[./-] ?)(?P<m2>\d{1,2})(?P=s2)(?P<y2>\d{4}|\d{2}))(?![\d]|[./-]\d|-?[A-Za-z])"
 )
+# `15/02/2024-20/02/2024`: a hyphen between two dates of one form is a dash.
+_RANGE: Final = re.compile(r"(?<=\d)-(?=\d{1,2}([./])\d{1,2}\1\d)")
+_SHORT_MONTHS: Final = {"ינו": 1, "פבר": 2, "אפר": 4, "אוג": 8, "ספט": 9, "אוק": 10, "נוב": 11, "דצמ": 12}
 _HEBREW_WORDS: Final = re.compile(
-    rf"(?<![\d.,/])(?:ה-)?(?P<d>\d{{1,2}})(?:\s+|-)(?:[בל]?חודש\s+)?(?:[בל]-?)?(?P<m>{_any(_HEBREW_GREGORIAN)})"
+    rf"(?<![\d.,/])(?:ה-)?(?P<d>\d{{1,2}})(?:\s+|-)(?:[בל]?חודש\s+)?(?:[בל]-?)?(?P<m>{_any(_HEBREW_GREGORIAN)}|(?:{_any(_SHORT_MONTHS)})['.])"
     rf"(?:,?\s+|-)(?:שנת\s+)?(?P<y>{_YEAR})(?![\d])"
 )
 _MONTH_EN: Final = (
@@ -136,8 +139,9 @@ class DateFound:
 
 def find_dates(text: str) -> list[DateFound]:
     """All dates of a folded text, in reading order, impossible ones among them."""
-    found = [_numeric(match) for match in _NUMERIC.finditer(text)]
-    found += [_gregorian(match, _HEBREW_GREGORIAN[match["m"]]) for match in _HEBREW_WORDS.finditer(text)]
+    found = [_numeric(match) for match in _NUMERIC.finditer(_RANGE.sub("–", text))]
+    months = _HEBREW_GREGORIAN | _SHORT_MONTHS
+    found += [_gregorian(match, months[match["m"].rstrip("'.")]) for match in _HEBREW_WORDS.finditer(text)]
     for pattern in (_DAY_FIRST_EN, _MONTH_FIRST_EN):
         found += [_gregorian(match, _ENGLISH.index(match["m"][:3].lower()) + 1) for match in pattern.finditer(text)]
     found += [_jewish(match) for match in _JEWISH.finditer(text)]

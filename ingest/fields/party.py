@@ -25,6 +25,8 @@ STOP: Final = re.compile(
 )
 # A company's name ends with its form.
 _SUFFIX: Final = re.compile(r"בע(?:\"|\'\')מ|\b(?:Ltd|Inc)\b\.?|\b(?:Limited|LLC|LLP|GmbH|SARL)\b")
+# Behind these words stands another party, and its number.
+_NEXT_PARTY: Final = re.compile(r"(?<![א-ת])ו?לבין(?![א-ת])|(?<![א-ת])ובין(?![א-ת])|\band (?=[A-Z])")
 _NO_NAME: Final = re.compile(r"^\d|\d:\d\d|(?:19|20)\d\d$|\"[^\"]*\)|[<>{}=@]")
 
 
@@ -47,7 +49,7 @@ def make(
     name = words[first:last]
     if not (1 < len(name) <= NAME_CHARS_MAX) or not re.search(r"[^\W\d_]{2}", name) or _NO_NAME.search(name):
         return None
-    number = IDENTIFIER.search(tail)
+    number = IDENTIFIER.search(_NEXT_PARTY.split(tail, maxsplit=1)[0])
     personal = number is not None and _PERSONAL.match(number[0]) is not None
     titled = has_title(words.strip(" \"'(-:,")) or (personal and not is_company(name))
     return Found(

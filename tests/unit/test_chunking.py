@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from ingest.chunking import Chunk, ChunkingSpec, chunk_document, embedded_text
 from ingest.chunking.base import OVERLAP_CHARS
-from ingest.extract.base import BlockKind, ExtractedDocument
+from ingest.extract.base import Block, BlockKind, ExtractedDocument
 from ingest.extract.builder import TextBuilder
 from ingest.extract.registry import extract
+from search_config.records import Locator
 from search_config.settings import ChunkingStrategy
 from tests.unit.counters import NO_LIMIT, WordCounter
 from tests.unit.reference_chunker import reference_chunks
@@ -208,6 +209,17 @@ def test_one_word_over_the_window_is_cut_and_loses_nothing() -> None:
     for strategy in STRATEGIES:
         chunks = chunk_document(document, spec(strategy, 512, 64), WordCounter(64))
         assert "".join(chunk.content for chunk in chunks) == "א" * 5_000
+
+
+def test_a_heading_over_the_window_is_cut_and_no_part_is_white_space_alone() -> None:
+    # What it heads is cut first, down to single characters, of which one is a blank.
+    text = f"{'מ' * 200}\n\nג ב"
+    places = [(BlockKind.HEADING, Locator(from_=0, to=200)), (BlockKind.PARAGRAPH, Locator(from_=202, to=205))]
+    blocks_ = tuple(Block(kind=kind, locator=place) for kind, place in places)
+    document = ExtractedDocument(text=text, title="כותרת", blocks=blocks_, media_type="text/plain")
+    for window in (5, 20, 49):
+        chunks = chunk_document(document, spec("E", 40, window), WordCounter(window))
+        assert "".join("".join(chunk.content.split()) for chunk in chunks) == "".join(text.split())
 
 
 def test_nothing_but_headings_is_one_chunk() -> None:

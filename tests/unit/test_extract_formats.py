@@ -232,6 +232,20 @@ def test_html_blocks() -> None:
     assert document.blocks[-1].section == ("ראשי", "תת")
 
 
+def test_merged_cells_of_a_page_keep_names_with_their_values() -> None:
+    rows = (
+        "<tr><th>שם</th><th>שנה</th><th>סכום</th></tr>"
+        "<tr><td rowspan=2>דנה</td><td>2023</td><td>5</td></tr><tr><td>2024</td><td>6</td></tr>"
+        '<tr><td colspan=3>סה"כ 11</td></tr><tr><td colspan="9999999">הערה</td></tr>'
+        f"<tr><td rowspan=9>{'מילה ' * 60}</td><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr>"
+    )
+    document = extract(f"<html><body><table>{rows}</table></body></html>".encode(), name="a.html", max_bytes=LIMIT)
+    lines = document.text.split("\n")
+    assert lines[:3] == ["שם: דנה | שנה: 2023 | סכום: 5", "שם: דנה | שנה: 2024 | סכום: 6", 'סה"כ 11']
+    assert lines[3] == "הערה"
+    assert lines[-1] == "שנה: 3 | סכום: 4", "a text is not repeated in the rows that its cell reaches"
+
+
 def test_a_layout_table_is_read_as_blocks() -> None:
     document = page("<table><tr><td><h1>ראשי</h1><p>א</p><p>ב</p></td><td><table><tr><td>1<td>2</table></td></table>")
     assert shown(document) == [(HEADING, "ראשי"), (PARAGRAPH, "א"), (PARAGRAPH, "ב"), (TABLE_ROW, "1 | 2")]

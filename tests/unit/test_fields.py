@@ -50,6 +50,8 @@ def _read(text: str) -> FieldsRead:
         ("3/4/25", date(2025, 4, 3)),
         ("2023-11-09", date(2023, 11, 9)),
         ("12.12.99", date(1999, 12, 12)),
+        ("15 בפבר' 2024", date(2024, 2, 15)),
+        ("3 באוג׳ 23", date(2023, 8, 3)),
     ],
 )
 def test_forms_of_dates(written: str, day: date) -> None:
@@ -213,3 +215,22 @@ def test_the_labelled_set(examples: Path) -> None:
     assert misplaced(field_set) == ()
     report = run_fields(field_set, ("dev",))
     assert report.splits[0].misses() == ()
+
+
+def test_two_dates_with_a_hyphen_between_them() -> None:
+    found = find_dates(fold("בין 15/02/2024-20/02/2024 בלבד"))
+    assert [one.value for one in found] == [date(2024, 2, 15), date(2024, 2, 20)]
+
+
+@pytest.mark.parametrize("written", ['12,500.- ש"ח', "12,500 שח", "12,500 ש''ח"])
+def test_careless_shekels(written: str) -> None:
+    (found,) = find_amounts(fold(f"בסך {written} בלבד"))
+    assert (found.value, found.currency) == (Decimal(12500), "ILS")
+
+
+def test_a_number_is_that_of_the_party_before_it() -> None:
+    fields = _read(
+        'הסכם שירותים\n\nבין עיריית גבעת הדר (להלן: "העירייה") לבין Acme Ltd. (ח.פ. 51-234567-8) (להלן: "הספק")'
+    ).fields
+    numbers = {one.value.name: one.value.identifier for one in fields.parties if one.value}
+    assert numbers == {"עיריית גבעת הדר": None, "Acme Ltd.": "51-234567-8"}

@@ -174,11 +174,30 @@ def _runs(
             start = end = i
             seen = kind
             runs.append((i, i))
+    return [_with_brackets(_widened(run, cells, kinds, drawn, latin=latin), kinds, pairs) for run in runs]
+
+
+def _widened(
+    run: tuple[int, int], cells: Sequence[str], kinds: Sequence[str], drawn: Sequence[int] | None, *, latin: bool
+) -> tuple[int, int]:
+    """The run with the hyphen or the number that belongs to its end."""
+    start, end = run
     if latin:
-        runs = [(start, _with_hyphen(end, cells, kinds)) for start, end in runs]
-    if not latin and drawn is not None:
-        runs = [(_with_number(start, kinds, drawn), end) for start, end in runs]
-    return [_with_brackets(run, kinds, pairs) for run in runs]
+        return start, _with_hyphen(end, cells, kinds)
+    if drawn is not None:
+        start = _with_number(start, kinds, drawn)
+    return _with_hyphened_number(start, cells, kinds), end
+
+
+def _with_hyphened_number(start: int, cells: Sequence[str], kinds: Sequence[str]) -> int:
+    """Where a right-to-left run begins, with the number behind a single letter: `נ-11` is seen as `11-נ`."""
+    alone = start + 1 >= len(kinds) or kinds[start + 1] != "R"
+    if not alone or start < 2 or cells[start - 1] != "-" or kinds[start - 2] != "N":
+        return start
+    first = start - 2
+    while first > 0 and kinds[first - 1] == "N":
+        first -= 1
+    return first if first == 0 or cells[first - 1] == " " else start
 
 
 def _with_hyphen(end: int, cells: Sequence[str], kinds: Sequence[str]) -> int:
@@ -192,11 +211,11 @@ def _parted(cells: Sequence[str], kinds: Sequence[str], drawn: Sequence[int] | N
     neither; or, where nothing tells, the number stands behind a word that takes one (`בשנת 2023`)."""
     if kinds[following] != "N" or " " not in cells[end + 1 : following]:
         return False
-    if drawn is not None:
-        return drawn[end] != drawn[following] and not {drawn[end], drawn[following]} & set(drawn[end + 1 : following])
     name = "".join(cells[: end + 1]).rpartition(" ")[2]
     if name in UNITS:
         return True
+    if drawn is not None:
+        return drawn[end] != drawn[following] and not {drawn[end], drawn[following]} & set(drawn[end + 1 : following])
     last = following
     while last + 1 < len(kinds) and kinds[last + 1] == "N":
         last += 1

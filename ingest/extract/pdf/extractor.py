@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
 
@@ -17,12 +18,13 @@ from ingest.extract.canonical import canonicalise
 from ingest.extract.kinds import PDF
 from ingest.extract.options import ExtractOptions
 from ingest.extract.pdf import ocr
+from ingest.extract.pdf.cells import headed, stands_apart
 from ingest.extract.pdf.furniture import NAMED_MAX, EdgeRows
 from ingest.extract.pdf.grid import Table
 from ingest.extract.pdf.layout import arrange
 from ingest.extract.pdf.model import Row
 from ingest.extract.pdf.pages import DAMAGED, PageText, page_text
-from ingest.extract.pdf.paragraphs import PageContext, paragraphs_of, table_text
+from ingest.extract.pdf.paragraphs import PageContext, Paragraph, TableText, laid_out, paragraphs_of, table_text
 from ingest.extract.pdf.rows import rows_of_words
 from ingest.extract.pdf.write import Part, Writer
 from search_config.errors import DocumentTooLarge, DoubtfulDocument, EncryptedDocument, ExtractionFailed
@@ -78,7 +80,7 @@ class _Reading:
         self._problems: dict[str, list[int]] = {}
         self._recognised: list[int] = []
         self._turned: list[int] = []
-        self._any_text = False
+        self._end = _PageEnd()
 
     def document(self) -> ExtractedDocument:
         pdf = self._opened()
@@ -156,7 +158,9 @@ class _Reading:
         for page in batch:
             self._note(page)
             page.rows = self._edges.body(page.rows, page.height, page.number, pages=pages)
-            self._parts += _parts(page)
+            parts, end = _parts(page, self._end, self._parts)
+            self._parts += parts
+            self._end = end
 
     def _note(self, page: PageText) -> None:
         if page.doubt:
@@ -222,12 +226,31 @@ def _batches(pages: Iterator[PageText]) -> Iterator[list[PageText]]:
         yield batch
 
 
-def _parts(page: PageText) -> list[Part]:
+@dataclass(frozen=True, slots=True)
+class _PageEnd:
+    """What a page ends with that may go on overleaf: a table without lines, or a row that names a table's columns."""
+
+    table: Table | None = None
+    row: Row | None = None
+    context: PageContext | None = None
+
+
+def _parts(page: PageText, before: _PageEnd, written: list[Part]) -> tuple[list[Part], _PageEnd]:
+    """A page's parts, and what it ends with.
+
+    Args:
+        page: the page.
+        before: what the page before ends with.
+        written: the parts of the pages before; a last row that proves to be column names becomes a table there.
+    """
     direction = page.direction("L")
-    context = PageContext(page.number, direction, page.brackets_seen, page.over_picture)
+    laid = None if page.backwards else laid_out(page.rows)  # what was drawn backwards was drawn from the left
+    context = PageContext(page.number, direction, laid, page.brackets_seen, page.over_picture)
     items: list[Row | Table] = sorted([*page.rows, *page.tables], key=lambda item: item.y)
     parts: list[Part] = []
-    arranged = arrange(items, rtl=direction == "R")
+    arranged = arrange(items, rtl=direction == "R", above=before.table)
+    if arranged and isinstance(arranged[0], Table) and (names := _names(before, arranged[0])) is not None:
+        written[-1] = names
     for i, part in enumerate(arranged):
         if isinstance(part, Table):
             table = table_text(part, context)
@@ -235,11 +258,32 @@ def _parts(page: PageText) -> list[Part]:
             parts.append(table)
         elif part:
             parts += paragraphs_of(part, context)
+    end = _PageEnd() if page.more else _end(arranged, parts, context)
     for rows in page.more:
         if rows:
             words = [word for row in rows for word in row.words]
             parts += paragraphs_of(rows_of_words(words), context)
-    return parts
+    return parts, end
+
+
+def _names(before: _PageEnd, table: Table) -> TableText | None:
+    """The last row of the page before as a table, where it has a name over each column of the first table here."""
+    if before.row is None or before.context is None or not table.spans:
+        return None
+    named = headed(before.row, table, rtl=before.context.direction == "R")
+    if named is None:
+        return None
+    text = table_text(named, before.context)
+    text.ends_page = True
+    return text
+
+
+def _end(arranged: Sequence[list[Row] | Table], parts: Sequence[Part], context: PageContext) -> _PageEnd:
+    last = arranged[-1] if arranged else None
+    if isinstance(last, Table):
+        return _PageEnd(table=last if last.spans else None)
+    alone = bool(parts) and isinstance(parts[-1], Paragraph) and len(parts[-1].lines) == 1
+    return _PageEnd(row=last[-1], context=context) if last and alone and stands_apart(last[-1]) else _PageEnd()
 
 
 def _title(pdf: pdfium.PdfDocument) -> str:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from ingest.extract.pdf.bidi import page_direction
@@ -24,6 +25,9 @@ NAMED_MAX: Final = 5
 # Numbers of a row that may be its page number.
 NUMBERS_MAX: Final = 4
 
+# Pages of a preface count in small Roman numbers.
+_ROMAN: Final = re.compile(r"[-–—|( ]*((?=[ivxl])(?:x[lc]|l?x{0,3})(?:i[xv]|v?i{0,3}))[-–—|) ]*")
+_ROMAN_DIGITS: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _DIGITS: Final = re.compile(r"\d{1,5}")
 _PAGE_NUMBER: Final = re.compile(
     r"[-–—|( ]*(?:(?:עמוד|עמ['׳]|דף|page|p\.)\s*)?\d{1,4}(?:\s*(?:מתוך|of|/|-)\s*\d{1,4})?[-–—|) ]*", re.I
@@ -68,7 +72,7 @@ class EdgeRows:
         }
         for row in _edges(rows, height, repeated):
             text = row.text
-            is_number = _PAGE_NUMBER.fullmatch(text) or _PAGE_NUMBER_SEEN.fullmatch(text)
+            is_number = _PAGE_NUMBER.fullmatch(text) or _PAGE_NUMBER_SEEN.fullmatch(text) or _ROMAN.fullmatch(text)
             if is_number and (id(row) in repeated or _NUMBERED_OF.search(text)):
                 self.numbers += 1
                 dropped.add(id(row))
@@ -108,4 +112,18 @@ def _forms(row: Row, height: float, number: int) -> list[Key]:
     for found in list(_DIGITS.finditer(text))[:NUMBERS_MAX]:
         distance = int(found[0]) - number
         forms.append((f"{text[: found.start()]}#{distance}{text[found.end() :]}", place))
+        # A footer may name the page twice.
+        forms.append((_numbered_from(text, number, distance), place))
+    if roman := _ROMAN.fullmatch(text):
+        forms.append((f"roman #{_roman(roman[1]) - number}", place))
     return forms
+
+
+def _numbered_from(text: str, number: int, distance: int) -> str:
+    """The row with every number of this distance from the page's as that."""
+    return _DIGITS.sub(lambda found: f"#{distance}" if int(found[0]) - number == distance else found[0], text)
+
+
+def _roman(letters: str) -> int:
+    values = [_ROMAN_DIGITS[letter] for letter in letters]
+    return sum(-one if one < following else one for one, following in pairwise([*values, 0]))

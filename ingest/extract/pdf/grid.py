@@ -26,7 +26,12 @@ Cell = list[Row]
 
 @dataclass(slots=True)
 class Table:
-    """Rows of cells, left to right as seen; a cell is the rows of text in it. Of merged cells one holds the text."""
+    """Rows of cells, left to right as seen; a cell is the rows of text in it. Of merged cells one holds the text.
+
+    Attributes:
+        edges: where its columns begin and end: the lines between them, or, where there are none, both ends of the text
+            of each (`cells.py`) or the middles of the gaps (`layout.py`).
+    """
 
     rows: list[list[Cell]]
     x0: float
@@ -35,6 +40,14 @@ class Table:
     y1: float
     size: float
     edges: tuple[float, ...] = field(default_factory=tuple)
+    ruled: bool = True
+
+    @property
+    def spans(self) -> tuple[tuple[float, float], ...]:
+        """Where the text of each column begins and ends, of a table without lines whose cells stand apart."""
+        if self.ruled or len(self.edges) != 2 * len(self.rows[0]):
+            return ()
+        return tuple(zip(self.edges[::2], self.edges[1::2], strict=True))
 
 
 @dataclass(slots=True)
@@ -97,8 +110,9 @@ def _merged(across: list[Rule]) -> list[Rule]:
     out: list[Rule] = []
     for rule in sorted(across, key=lambda rule: (round(rule.y0 / SAME_LINE), rule.x0)):
         last = out[-1] if out else None
-        if last is not None and abs(last.y0 - rule.y0) <= SAME_LINE and rule.x0 <= last.x1 + MEETING:
-            out[-1] = Rule(last.x0, last.y0, max(last.x1, rule.x1), last.y0)
+        meets = last is not None and last.x0 - MEETING <= rule.x1 and rule.x0 <= last.x1 + MEETING
+        if last is not None and meets and abs(last.y0 - rule.y0) <= SAME_LINE:
+            out[-1] = Rule(min(last.x0, rule.x0), last.y0, max(last.x1, rule.x1), last.y0)
         else:
             out.append(rule)
     return out

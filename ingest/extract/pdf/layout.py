@@ -6,13 +6,13 @@ read one after another, from the right on a page that is read from the right; ce
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from ingest.extract.pdf.cells import MARKER, begins_table, continued_table, marked_table
 from ingest.extract.pdf.grid import Cell, Table
 from ingest.extract.pdf.model import Row, Word
 from ingest.extract.pdf.rows import rows_of_words
@@ -38,8 +38,8 @@ PITCHES_DIFFER: Final = 1.25
 NAME_ROWS_MAX: Final = 3
 # Rows that are looked at for one table.
 TIGHT_ROWS_MAX: Final = 200
-
-_MARKER: Final = re.compile(r"[•◦▪‣*–—-]|[(.)]*(?:\d{1,3}(?:\.\d{1,3})*|[א-ת]{1,2}|[a-zA-Z])[(.)]+|[.)(]+\d{1,3}")
+# A page on which so many rows look like the first of a table, and none is, holds something else: each try costs time.
+FAILURES_MAX: Final = 20
 
 Item = Row | Table
 Span = tuple[float, float]
@@ -54,24 +54,35 @@ class _Band:
     columns: bool = False
 
 
-def arrange(items: Sequence[Item], *, rtl: bool) -> list[list[Row] | Table]:
+def arrange(items: Sequence[Item], *, rtl: bool, above: Table | None = None) -> list[list[Row] | Table]:
     """Text parts (their rows from top to bottom) and tables, in reading order.
 
     Args:
         items: rows and ruled tables, from the top down.
         rtl: whether the page is read from the right.
+        above: the table without lines at the end of the page before, if one is there.
     """
     out: list[list[Row] | Table] = []
     text: list[Row] = []
-    i = 0
+    i = failures = 0
+    if above is not None and (first := _continued(items, above, rtl=rtl)) is not None:
+        out.append(first[1])
+        i = first[0]
     while i < len(items):
         item = items[i]
         band = _found(items, i, rtl=rtl)
+        tried = not (band and band.columns) and failures < FAILURES_MAX and _may_begin(items, i)
+        marked = marked_table(_rows_from(items, i), rtl=rtl) if tried else None
+        failures += tried and marked is None
+        if marked is not None:
+            out += [*([text] if text else []), marked[1]]
+            text, i = [], i + marked[0]
+            continue
         if band is None and isinstance(item, Row):
             text.append(item)
             i += 1
             continue
-        above = [] if band is None else _above(text, band)
+        heads = [] if band is None else _above(text, band)
         if text:
             out.append(text)
             text = []
@@ -80,7 +91,7 @@ def arrange(items: Sequence[Item], *, rtl: bool) -> list[list[Row] | Table]:
             i += 1
             continue
         i += len(band.items)
-        band.items = [*above, *band.items]
+        band.items = [*heads, *band.items]
         if band.columns:
             for column in _sides(band.items, band.corridors)[:: -1 if rtl else 1]:
                 out += arrange(column, rtl=rtl)
@@ -110,6 +121,31 @@ def _found(items: Sequence[Item], i: int, *, rtl: bool) -> _Band | None:
             return longer if later == i else None
     band.corridors = _refined(band, rtl=rtl)
     return band
+
+
+def _may_begin(items: Sequence[Item], start: int) -> bool:
+    """Whether a table whose cells stand apart may begin here."""
+    first = items[start]
+    following = items[start + 1] if start + 1 < len(items) else None
+    return isinstance(first, Row) and isinstance(following, Row) and begins_table(first, following)
+
+
+def _continued(items: Sequence[Item], above: Table, *, rtl: bool) -> tuple[int, Table] | None:
+    """The rows at the top of a page that go on with a table, and of how many items they are."""
+    rows = _rows_from(items, 0)
+    found = continued_table(rows, above, rtl=rtl) if rows else None
+    marked = marked_table(rows, rtl=rtl) if found and _may_begin(items, 0) else None
+    return None if marked is not None and found is not None and marked[0] > found[0] else found
+
+
+def _rows_from(items: Sequence[Item], start: int) -> list[Row]:
+    """Rows up to the next ruled table, as many as one table may have."""
+    rows: list[Row] = []
+    for item in items[start : start + TIGHT_ROWS_MAX]:
+        if isinstance(item, Table):
+            break
+        rows.append(item)
+    return rows
 
 
 def _above(text: list[Row], band: _Band) -> list[Item]:
@@ -156,11 +192,7 @@ def _band(items: Sequence[Item], start: int) -> _Band | None:
 
 def _tight(items: Sequence[Item], start: int, *, rtl: bool) -> _Band | None:
     """The table of close columns that begins here, if one does."""
-    rows: list[Row] = []
-    for item in items[start : start + TIGHT_ROWS_MAX]:
-        if isinstance(item, Table):
-            break
-        rows.append(item)
+    rows = _rows_from(items, start)
     found = tight_table(rows, rtl=rtl) if rows else None
     if found is None:
         return None
@@ -267,7 +299,7 @@ def _with_headers(members: list[Item], corridors: list[Span]) -> list[Span]:
 
 
 def _begins_with_marker(item: Item) -> bool:
-    return isinstance(item, Row) and any(_MARKER.fullmatch(item.words[end].text) for end in (0, -1))
+    return isinstance(item, Row) and any(MARKER.fullmatch(item.words[end].text) for end in (0, -1))
 
 
 def _in_one_column(row: Row, band: _Band) -> bool:
@@ -309,6 +341,8 @@ def _running_text(side: list[Item]) -> bool:
     rows = [item for item in side if isinstance(item, Row)]
     if len(rows) < COLUMN_ROWS_MIN:
         return False
+    if 2 * sum(any(word.apart for word in row.words[1:]) for row in rows) > len(rows):
+        return False  # cells
     width = max(row.x1 for row in rows) - min(row.x0 for row in rows)
     fill = statistics.mean((row.x1 - row.x0) / max(1.0, width) for row in rows)
     words = statistics.mean(len(row.words) for row in rows)
@@ -321,7 +355,7 @@ def _without_markers(members: list[Item], corridors: list[Span]) -> list[Span]:
     for _ in range(len(corridors)):
         sides = _sides(members, kept)
         for i, side in enumerate(sides):
-            if side and all(isinstance(item, Row) and _MARKER.fullmatch(item.text) for item in side):
+            if side and all(isinstance(item, Row) and MARKER.fullmatch(item.text) for item in side):
                 kept = [corridor for at, corridor in enumerate(kept) if at not in (i - 1, i)]
                 break
         else:
@@ -340,7 +374,7 @@ def _table(band: _Band) -> Table:
         lines.append(cells)
     first, last = rows[0], rows[-1]
     x0, x1 = min(row.x0 for row in rows), max(row.x1 for row in rows)
-    return Table(_joined_lines(rows, lines), x0, first.y, x1, last.y, first.size, (x0, *middles, x1))
+    return Table(_joined_lines(rows, lines), x0, first.y, x1, last.y, first.size, (x0, *middles, x1), ruled=False)
 
 
 def _joined_lines(rows: list[Row], lines: list[list[list[Word]]]) -> list[list[Cell]]:

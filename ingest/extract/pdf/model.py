@@ -40,10 +40,16 @@ class Glyph:
 
 @dataclass(slots=True)
 class Word:
-    """Glyphs of one row, left to right, without white space between; `blank_by` drew the blank on its left, if any."""
+    """Glyphs of one row, left to right, without white space between.
+
+    Attributes:
+        blank_by: drew the blank on its left, if any.
+        apart: whether the gap on its left is no blank; None where nothing tells.
+    """
 
     glyphs: list[Glyph]
     blank_by: int = -1
+    apart: bool | None = None
 
     @property
     def x0(self) -> float:

@@ -21,12 +21,12 @@ from ingest.extract.pdf.model import Glyph, Row, Word
 FINALS: Final = frozenset("ךםןףץ")
 # Letters that have a final form and so end no word in their usual one; פ ends loanwords and is left out.
 NOT_LAST: Final = frozenset("כמנצ")
+# לא is left out: backwards it is אל, as common.
 COMMON: Final = frozenset(
     [
         "של",
         "על",
         "את",
-        "לא",
         "עם",
         "כי",
         "או",
@@ -68,6 +68,8 @@ COMMON: Final = frozenset(
 SIGNS_MIN: Final = 3
 # One sign against so many others is a misprint or a word of another language; more of them is a doubt.
 AGREEMENT: Final = 6
+# Recognised letters are misread here and there, ן for ו and ם for ס, and make signs of either kind.
+AGREEMENT_RECOGNISED: Final = 3
 
 # A gap of so many sizes parts two cells or columns.
 STRETCH_GAP: Final = 1.2
@@ -94,11 +96,16 @@ class Signs:
 
     @property
     def order(self) -> Order:
+        """What they say of a page that was written."""
+        return self.judged(AGREEMENT)
+
+    def judged(self, agreement: int) -> Order:
+        """What they say, if so many of one kind outweigh one of the other."""
         if max(self.seen, self.backwards) < SIGNS_MIN:
             return Order.DOUBTFUL if self.backwards and not self.seen else Order.UNKNOWN
-        if self.backwards > AGREEMENT * self.seen:
+        if self.backwards > agreement * self.seen:
             return Order.BACKWARDS
-        return Order.SEEN if self.seen > AGREEMENT * self.backwards else Order.DOUBTFUL
+        return Order.SEEN if self.seen > agreement * self.backwards else Order.DOUBTFUL
 
 
 def signs(rows: Iterable[Row]) -> Signs:

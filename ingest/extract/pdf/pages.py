@@ -12,10 +12,11 @@ import pypdfium2 as pdfium
 from ingest.extract.pdf import ocr
 from ingest.extract.pdf.bidi import Direction, page_direction
 from ingest.extract.pdf.brackets import see_brackets
+from ingest.extract.pdf.gaps import mark_gaps
 from ingest.extract.pdf.glyphs import read_page
 from ingest.extract.pdf.grid import Table, ruled_tables
 from ingest.extract.pdf.model import RawPage, Row, Word
-from ingest.extract.pdf.order import Order, signs, turned
+from ingest.extract.pdf.order import AGREEMENT, AGREEMENT_RECOGNISED, Order, signs, turned
 from ingest.extract.pdf.rows import rows_of, rows_of_words
 
 # A text layer of which so much has no letters is no text.
@@ -128,6 +129,8 @@ def _in_rows(found: RawPage, page: pdfium.PdfPage | None) -> PageText:
     rows = rows_of(main.glyphs)
     if page is not None:
         rows = _ordered(rows, text)
+    if page is not None:
+        mark_gaps(rows)
     text.tables, rest = ruled_tables(found.rules, _words(rows))
     text.rows = rows_of_words(rest)
     for layer in others:
@@ -142,10 +145,11 @@ def _words(rows: Iterable[Row]) -> list[Word]:
 def _ordered(rows: list[Row], text: PageText) -> list[Row]:
     """The rows as they are read by a person; a page that stands backwards is turned."""
     found = signs(rows)
-    if found.order is Order.BACKWARDS:
+    order = found.judged(AGREEMENT_RECOGNISED if text.over_picture else AGREEMENT)
+    if order is Order.BACKWARDS:
         text.backwards = True
         return turned(rows)
-    if found.order is Order.DOUBTFUL:
+    if order is Order.DOUBTFUL:
         text.doubt = (
             ORDER_IN_DOUBT,
             f"On page {text.number} {found.backwards} words stand backwards and {found.seen} do not: the order of its "

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from ingest.extract.pdf.bidi import Direction, direction_of, is_rtl
+from ingest.extract.pdf.bidi import UNITS, Direction, direction_of, is_rtl
 from ingest.extract.pdf.brackets import paired
 from ingest.extract.pdf.grid import Cell, Table
 from ingest.extract.pdf.model import Row
@@ -30,14 +30,28 @@ SIZE_SHARE_RECOGNISED: Final = 0.3
 ROOM: Final = 0.5
 INDENT_MIN: Final = 0.8
 FLUSH: Final = 0.4
+# Of a page that is laid out from one side; letters have two, the page's direction and the row's margins one each.
+LAID_VOTES: Final = 3.0
+# So many rows say how a page is laid out: so many of them begin at its side, and so few end at the other.
+LAID_ROWS_MIN: Final = 3
+LAID_FLUSH_MIN: Final = 0.7
+LAID_RAGGED_MAX: Final = 0.5
+# Edges of a column that differ by more, in points, are not in line.
+SAME_PLACE: Final = 2.0
+# So many columns that begin at one side, and none at the other, leave no doubt.
+SIDES_SURE: Final = 2
+# Tables of two columns are as often labels and values; a column's name is a few words.
+NAMED_COLUMNS_MIN: Final = 3
+NAME_CHARS_MAX: Final = 60
 
 LIST_MARK: Final = re.compile(
     r"(?:[•◦▪‣*–—-]|\(?(?:\d{1,3}|[א-ת]{1,2}|[a-z])[.)]|\d{1,2}(?:\.\d{1,2}){1,3}\.?)\s+(?=\S)"
 )
 _SENTENCE_END: Final = re.compile(r"[.!?:;…׃][\"'”’)\]]*$")
 _MARKS: Final = frozenset(".?!:;,")
-# `[1]`, `(1)`, `1.` and `1)`, as a right-to-left line shows them.
-_LEADING_NUMBER: Final = re.compile(r"[\[(]\d{1,3}[\])]|[.(]\d{1,3}")
+# `[1]`, `(1)`, `1.`, `1)`, `2.1` and `2.1.`, as a right-to-left line shows them.
+_LEADING_NUMBER: Final = re.compile(r"[\[(]\d{1,3}[\])]|[.(]\d{1,3}|\.?\d{1,2}(?:\.\d{1,2}){1,3}")
+_LATIN: Final = re.compile(r"[^\W\d_]+")
 # A column's name begins with a word; a value of a column of figures, with a figure or its sign.
 _NAME: Final = re.compile(r"\W*[^\W\d_]{2}")
 _FIGURE: Final = re.compile(r"[₪$€£+\-–(]?\s*\d")
@@ -72,8 +86,11 @@ class TableText:
     """A table's cells in reading order, each as its lines.
 
     Attributes:
-        own_font_first: the first row is in another font than all others, as column names in bold are.
+        own_font_first: the first row is in another font than all others, as column names are.
         edges: where its columns begin and end, so that a table that goes on overleaf is known.
+        spans: where the text of each column begins and ends, where no lines part them.
+        bold: of each row, whether all of it is bold.
+        sure: lines, or gaps that are no blanks, part its cells.
         ends_page: nothing follows it on its page; `starts_page`: nothing is above it.
     """
 
@@ -81,6 +98,9 @@ class TableText:
     rows: list[list[list[str]]]
     own_font_first: bool
     edges: tuple[float, ...]
+    spans: tuple[tuple[float, float], ...] = ()
+    bold: tuple[bool, ...] = ()
+    sure: bool = False
     ends_page: bool = False
     starts_page: bool = False
     confidence: float | None = None
@@ -88,12 +108,31 @@ class TableText:
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """What the page says about its rows."""
+    """What the page says about its rows.
+
+    Attributes:
+        direction: of most of its letters.
+        laid: the side at which its rows begin, where most begin at one: Hebrew typed into a program that lays text out
+            from the left stands so, its marks on the right.
+    """
 
     number: int
     direction: Direction
+    laid: Direction | None = None
     brackets_seen: bool = True
     recognised: bool = False
+
+
+def laid_out(rows: Sequence[Row]) -> Direction | None:
+    """The side at which a page's rows begin; None where they are set in lines of one length, or begin anywhere."""
+    if len(rows) < LAID_ROWS_MIN:
+        return None
+    left, right = min(row.x0 for row in rows), max(row.x1 for row in rows)
+    at_left = sum(row.x0 - left < FLUSH * row.size for row in rows) / len(rows)
+    at_right = sum(right - row.x1 < FLUSH * row.size for row in rows) / len(rows)
+    if at_left >= LAID_FLUSH_MIN and at_right <= LAID_RAGGED_MAX:
+        return "L"
+    return "R" if at_right >= LAID_FLUSH_MIN and at_left <= LAID_RAGGED_MAX else None
 
 
 def paragraphs_of(rows: Sequence[Row], context: PageContext) -> list[Paragraph]:
@@ -134,8 +173,7 @@ def _mostly_sentences(rows: Sequence[Row], context: PageContext) -> bool:
 
 def table_text(table: Table, context: PageContext) -> TableText:
     """A table's cells in reading order."""
-    letters = "".join(row.text for cells in table.rows for cell in cells for row in cell)
-    direction = direction_of(letters, context.direction)
+    direction = _table_direction(table, context)
     step = -1 if direction == "R" else 1
     rows = [[_cell_lines(cell, direction, context) for cell in cells[::step]] for cells in table.rows]
     fonts = [
@@ -148,8 +186,36 @@ def table_text(table: Table, context: PageContext) -> TableText:
         rows=rows,
         own_font_first=not context.recognised and bool(other_fonts) and not fonts[0] & other_fonts,
         edges=table.edges,
+        spans=table.spans,
+        bold=tuple(all(row.bold for cell in cells for row in cell) for cells in table.rows),
+        sure=table.ruled or bool(table.spans),
         confidence=confidence_of([row for cells in table.rows for cell in cells for row in cell]),
     )
+
+
+def _table_direction(table: Table, context: PageContext) -> Direction:
+    """By its letters and its page; where these or the page's layout disagree, or all columns say otherwise, by the side
+    on which the columns' cells begin at one place."""
+    letters = "".join(row.text for cells in table.rows for cell in cells for row in cell)
+    direction = direction_of(letters, context.direction)
+    from_right = from_left = 0
+    # Names stand in the middle of their columns.
+    rows = table.rows[1:] if len(table.rows) > SIDES_SURE else table.rows
+    for column in zip(*rows, strict=True):
+        cells = [cell for cell in column if cell]
+        lefts = [min(row.x0 for row in cell) for cell in cells]
+        rights = [max(row.x1 for row in cell) for cell in cells]
+        if len(cells) > 1:
+            left, right = max(lefts) - min(lefts), max(rights) - min(rights)
+            from_right += right <= SAME_PLACE < left
+            from_left += left <= SAME_PLACE < right
+    if max(from_left, from_right) >= SIDES_SURE and not min(from_left, from_right):
+        return "R" if from_right else "L"
+    if direction == context.direction and context.laid in (None, direction):
+        return direction
+    if from_left == from_right:
+        return context.direction
+    return "R" if from_right > from_left else "L"
 
 
 def confidence_of(rows: Sequence[Row]) -> float | None:
@@ -164,7 +230,9 @@ def _cell_lines(cell: Cell, direction: Direction, context: PageContext) -> list[
     if not cell:
         return []
     margins = min(row.x0 for row in cell), max(row.x1 for row in cell)
-    own = _direction(cell, replace(context, direction=direction), *margins)
+    # A cell has its table's direction as long as a word of that direction is in it.
+    hebrew = any(is_rtl(char) for row in cell for char in row.text)
+    own = "R" if hebrew and direction == "R" else _direction(cell, replace(context, direction=direction), *margins)
     return [_line(row, own, context) for row in cell]
 
 
@@ -238,9 +306,10 @@ def _direction(rows: Sequence[Row], context: PageContext, left: float, right: fl
     text = "".join(row.text for row in rows)
     hebrew = sum(is_rtl(char) for char in text)
     latin = sum(char.isalpha() and not is_rtl(char) for char in text)
-    if not hebrew and not latin:
+    if not hebrew and all(word in UNITS for word in _LATIN.findall(text)):
         return context.direction
     votes = 2.0 * (hebrew - latin) / (hebrew + latin) + (1.0 if context.direction == "R" else -1.0)
+    votes += LAID_VOTES * ((context.laid == "R") - (context.laid == "L"))
     flush = FLUSH * rows[0].size
     from_left, from_right = all(row.x0 - left < flush for row in rows), all(right - row.x1 < flush for row in rows)
     if from_left != from_right:
@@ -248,7 +317,10 @@ def _direction(rows: Sequence[Row], context: PageContext, left: float, right: fl
     words = [word.text for row in rows for word in row.words]
     # A mark behind a word stands on its left in a right-to-left line; on its right it is telling behind Hebrew alone,
     # since Latin words keep their marks within their own run.
-    before = sum(len(word) > 1 and word[0] in _MARKS and word[1].isalnum() for word in words)
+    before = sum(
+        len(word) > 1 and word[0] in _MARKS and word[1].isalnum() and not _MARKS & set(word[1:])  # ח.פ. has its own
+        for word in words
+    )
     behind = sum(len(word) > 1 and word[-1] in _MARKS and is_rtl(word[-2]) and word[0] not in _MARKS for word in words)
     if before != behind:
         votes += 1.5 if before > behind else -1.5
@@ -263,3 +335,13 @@ def looks_like_names(first: Sequence[Sequence[str]], others: Sequence[Sequence[S
     columns = range(1 if len(names) == 2 else 0, len(names))
     below = [[" ".join(row[column]) for row in others if column < len(row) and row[column]] for column in columns]
     return any(values and all(_FIGURE.match(value) for value in values) for values in below)
+
+
+def names_by_words(first: Sequence[Sequence[str]]) -> bool:
+    """Whether a table's first row may name its columns: three or more cells, all filled, all different, no figures."""
+    names = [" ".join(cell) for cell in first]
+    return (
+        len(names) >= NAMED_COLUMNS_MIN
+        and len(set(names)) == len(names)
+        and all(0 < len(name) <= NAME_CHARS_MAX and _NAME.match(name) and not _FIGURE.match(name) for name in names)
+    )

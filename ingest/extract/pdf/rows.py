@@ -13,6 +13,8 @@ from ingest.extract.pdf.order import displayed
 BASELINE_SHARE: Final = 0.35
 # A gap of this share of the size is a blank; the narrowest blanks of fonts are a fifth, kerning is far below.
 BLANK_SHARE: Final = 0.16
+# A drawn blank narrower than this parts nothing: programs put them where a word changes its font.
+BLANK_WIDTH_MIN: Final = 0.05
 
 
 def rows_of(glyphs: Iterable[Glyph]) -> list[Row]:
@@ -54,7 +56,7 @@ def _row(line: list[Glyph]) -> Row | None:
     end = 0.0
     for glyph in sorted(line, key=lambda glyph: (glyph.x0, glyph.order)):
         if glyph.text.isspace():
-            apart = True
+            apart = apart or glyph.x1 - glyph.x0 >= BLANK_WIDTH_MIN * glyph.size
             blank_by = glyph.drawn_by
             continue
         if apart or glyph.x0 - end > BLANK_SHARE * glyph.size:

@@ -85,9 +85,10 @@ def may_head(row: Row, first: Row, spans: Sequence[Span]) -> bool:
 def _starts(row: Row, *, rtl: bool) -> list[tuple[float, float]]:
     """Where words begin that stand apart from the one before them, and the gap between, in sizes."""
     out: list[tuple[float, float]] = []
+    known = any(word.apart is not None for word in row.words[1:])
     for left, right in pairwise(row.words):
         gap = (right.x0 - left.x1) / row.size
-        if gap >= GAP_MIN:
+        if gap >= GAP_MIN and (right.apart or not known):
             out.append((left.x1 if rtl else right.x0, gap))
     return out
 

@@ -10,7 +10,7 @@ from typing import Final
 from ingest.extract.base import BlockKind
 from ingest.extract.builder import Place, TextBuilder, one_line, row_text
 from ingest.extract.pdf.bidi import is_rtl
-from ingest.extract.pdf.paragraphs import LIST_MARK, Paragraph, TableText, looks_like_names
+from ingest.extract.pdf.paragraphs import LIST_MARK, Paragraph, TableText, looks_like_names, names_by_words
 
 # A heading is this much larger than the text, or bold where the text is not, and a line or two long.
 HEADING_FACTOR: Final = 1.12
@@ -33,6 +33,10 @@ _NUMBERED: Final = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s")
 _NO_HEADING_END: Final = re.compile(r"[.,;:!?]$")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _BROKEN: Final = re.compile(r"([^\W\d_]+)[-\u00ad\u2010]$")
+_COMPOUND: Final = re.compile(r"[^\W\d_]+[-\u2010\u05be][^\W\d_]")
+# `2024-09-` at the end of a right-to-left line: the hyphen is shown on the number's right, where a minus sign stands.
+_BROKEN_NUMBER: Final = re.compile(r"(?<!\S)-(\d+(?:-\d+)*)$")
+_NUMBER_REST: Final = re.compile(r"\d+(?:-\d+)*(?!\w)")
 # What words of a language do not hold: addresses and identifiers are never divided by a hyphen of the printer's.
 _PARTS: Final = re.compile(r"[@/_\d]|\w[.]\w")
 _FIRST_WORD: Final = re.compile(r"[^\W\d_]+")
@@ -74,10 +78,11 @@ class Writer:
 
     def write(self) -> None:
         """Write all parts."""
-        for part in self._parts:
+        for at, part in enumerate(self._parts):
             if isinstance(part, TableText):
                 if self._skipping is None:
-                    self._write_table(part)
+                    following = self._parts[at + 1] if at + 1 < len(self._parts) else None
+                    self._write_table(part, following if isinstance(following, TableText) else None)
                 self._in_list = False
             else:
                 self._write_paragraph(part)
@@ -148,13 +153,18 @@ class Writer:
         """Two lines of one paragraph; a word that was divided between them is made whole."""
         if text.endswith("־"):
             return text + line
+        number = _BROKEN_NUMBER.search(text)
+        if number is not None and _NUMBER_REST.match(line):
+            return f"{text[: number.start()]}{number[1]}-{line}"
         broken, first = _BROKEN.search(text), _FIRST_WORD.match(line)
         if broken is not None and first is not None:
             head, tail = broken[1], first[0]
-            if not _PARTS.search(line.split(maxsplit=1)[0]) and self._divided(head, tail):
+            rest = line.split(maxsplit=1)[0]
+            # `line-` and `of-business`: what goes on with a hyphen of its own is a compound.
+            if not _PARTS.search(rest) and not _COMPOUND.match(rest) and self._divided(head, tail):
                 return text[:-1] + line
             return text + line
-        if text.endswith("-") and line[:1].isdigit() and text[-2:-1].isalnum():
+        if text[-1] in "-–" and line[:1].isdigit() and text[-2:-1].isalnum():
             return text + line
         return f"{text}\n{line}" if hard else f"{text} {line}"
 
@@ -174,14 +184,18 @@ class Writer:
             text = self._glued(text, line)
         return one_line(text)
 
-    def _write_table(self, part: TableText) -> None:
-        before = self._table
+    def _write_table(self, part: TableText, following: TableText | None) -> None:
         rows = [[self._cell(cell) for cell in row] for row in part.rows]
-        goes_on = before is not None and before.ends_page and part.starts_page and _same_edges(before, part)
-        if not goes_on:
+        if not _goes_on(self._table, part):
             self._group += 1
-            named = len(rows) > 1 and (
-                (part.own_font_first and all(rows[0])) or looks_like_names(part.rows[0], part.rows[1:])
+            # A first row that stands alone at a page's end has the rows that it names overleaf.
+            rest = following if following is not None and _goes_on(part, following) else None
+            below = [*part.rows[1:], *(rest.rows if rest else ())]
+            bold = [*part.bold[1:], *(rest.bold if rest else ())]
+            named = bool(below) and (
+                (all(rows[0]) and (part.own_font_first or (part.bold[:1] == (True,) and not any(bold))))
+                or looks_like_names(part.rows[0], below)
+                or (part.sure and len(below) > 1 and names_by_words(part.rows[0]))
             )
             self._names = rows[0] if named else []
         if self._names and rows[0] == self._names:
@@ -204,7 +218,19 @@ def _pair(row: list[str]) -> list[str]:
     return row
 
 
+def _goes_on(before: TableText | None, part: TableText) -> bool:
+    """Whether a table is the rest of one at the end of the page before."""
+    return before is not None and before.ends_page and part.starts_page and _same_edges(before, part)
+
+
 def _same_edges(one: TableText, other: TableText) -> bool:
+    if one.spans and other.spans:
+        # The text of a column is not as wide on every page: each column lies over its own, and over no other.
+        return len(one.spans) == len(other.spans) and all(
+            (min(right, end) > max(left, start)) == (i == j)
+            for i, (left, right) in enumerate(one.spans)
+            for j, (start, end) in enumerate(other.spans)
+        )
     return len(one.edges) == len(other.edges) and all(
         abs(a - b) <= SAME_EDGES for a, b in zip(one.edges, other.edges, strict=True)
     )
