@@ -190,7 +190,7 @@ class _Sheet:
 
     def _left(self) -> float:
         column = self._source.columns - 1 - self._column if self._source.rtl else self._column
-        return MARGIN + column * (self._width + COLUMN_GAP)
+        return float(MARGIN + column * (self._width + COLUMN_GAP))
 
     def _room(self, height: float) -> None:
         if self._y - height > MARGIN:
