@@ -36,7 +36,6 @@ class BulkRow:
             `upsert` where there is no row), `delete`.
         id: the row's `_id`.
         body: the row's JSON; None for `delete`.
-        to_alias: the index named in `write` must be an alias: a missing one is an error and not a new index.
         seen: sequence number and primary term of the row as it was read; the action fails with 409 where another
             writer changed it since.
     """
@@ -44,14 +43,11 @@ class BulkRow:
     action: Action
     id: str
     body: str | None = None
-    to_alias: bool = False
     seen: tuple[int, int] | None = None
 
     def lines(self, index: str) -> list[str]:
         """The row as JSON lines."""
         target: dict[str, Any] = {"_index": index, "_id": self.id}
-        if self.to_alias:
-            target["require_alias"] = True
         if self.seen is not None:
             target["if_seq_no"], target["if_primary_term"] = self.seen
         elif self.action == "update":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from ingest import rows
 from ingest.lease import Watch, Worker
-from ingest.ledger import Change, Changed, Ledger
+from ingest.ledger import Change, Changed, Ledger, Stored
 from ingest.work import Work, by_tenant
+from search_config import fields
 from search_config.errors import EngineError, EngineRejected, InvalidField, MafteachError, TooManyAttempts
 from search_config.records import DocumentRecord, DocumentState
 
@@ -144,7 +145,16 @@ class Claims:
         stays as it is, and is free as soon as this worker is known to be gone."""
         kept = [work for work in works if work.going and work.mark is not None]
         with suppress(EngineError, EngineRejected):
-            self._ledger.write(Change(work.id, rows.given_back(work, error), work.mark) for work in kept)
+            changes = (Change(work.id, rows.given_back(work, error), work.mark) for work in kept)
+            lost = self._ledger.write(changes).lost
+            for tenant, own in by_tenant([work for work in kept if work.id in lost]):
+                self.let_go(self._ledger.read(tenant, [work.id for work in own]).values())
+
+    def let_go(self, stored: Iterable[Stored]) -> None:
+        """Take this worker's lease off those of the rows whose document is being deleted: whoever deletes it waits for
+        that, since no chunk of it comes any more."""
+        going = [one for one in stored if one.record.state is DocumentState.DELETING and self._mine(one.record)]
+        self._ledger.write(Change(one.record.document_id, {fields.LEASE: None}, one.mark) for one in going)
 
     def _note(self, works: Sequence[Work], changed: Changed) -> None:
         for work in works:

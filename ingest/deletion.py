@@ -1,7 +1,14 @@
-"""A document goes, and leaves nothing: first out of sight, then its chunks, its uploads, and its row last."""
+"""A document goes, and leaves nothing: first out of sight, then its chunks, its uploads, and its row last.
+
+A worker that has the document learns of it at its next write of the row. One that is writing chunks at that moment
+writes some more of them before, and takes them back then: its lease stays on the row until it has, so that whoever
+deletes looks for chunks after it and not before. Should it die, its lease ends; and whoever deletes waits for a while
+only.
+"""
 
 from __future__ import annotations
 
+import time
 from typing import Final
 
 from ingest import rows
@@ -12,10 +19,16 @@ from ingest.ledger import Change, Ledger, Mark
 from ingest.spool import Spool
 from search_config import fields
 from search_config.errors import NotFound, StateConflict
-from search_config.records import DocumentState
+from search_config.records import DocumentState, Lease
 
 # Each is lost only to a worker that moves the same document on; that one loses the next time.
 MARK_ATTEMPTS: Final = 20
+# States in which a lease says that its worker changes chunks at this moment.
+CHANGING: Final = frozenset({DocumentState.INDEXING, DocumentState.DELETING})
+# How long a deletion waits for a worker that writes the document's chunks, and between two looks: a batch is written in
+# less than a second; beyond this, an engine hangs.
+WRITER_S: Final = 20.0
+LOOK_S: Final = 0.05
 
 
 class Deleter:
@@ -47,7 +60,8 @@ class Deleter:
         """
         with self._worker.working():
             mark = self._begin(tenant, document_id)
-            self.finish(tenant, document_id, mark)
+            if mark is not None:
+                self.finish(tenant, document_id, mark)
 
     def finish(self, tenant: str, document_id: str, mark: Mark) -> None:
         """Delete all that a document has; its row, if it is still the one of `mark`, last."""
@@ -60,35 +74,53 @@ class Deleter:
     def take_over(self, tenant: str, document_id: str, mark: Mark) -> None:
         """Finish the deletion that another process began and did not end; where a third one does, leave it."""
         with self._worker.working():
-            changed = self._mark(document_id, mark)
+            changed = self._mark(document_id, mark, self._worker.lease())
             if changed is not None:
                 self.finish(tenant, document_id, changed)
 
-    def _begin(self, tenant: str, document_id: str) -> Mark:
+    def _begin(self, tenant: str, document_id: str) -> Mark | None:
+        """Take the document; None where it is gone meanwhile."""
         for _ in range(MARK_ATTEMPTS):
             stored = self._ledger.read(tenant, [document_id]).get(document_id)
             if stored is None:
                 raise NotFound(
                     "There is no such document.", where=document_id, remedy="`mafteach documents list` shows their ids."
                 )
-            lease = stored.record.lease
-            others = [] if lease is None or lease.owner == self._worker.id else [lease.owner]
-            if stored.record.state is DocumentState.DELETING and others and not self._watch.dead(others):
+            state, lease = stored.record.state, stored.record.lease
+            writer = lease if state in CHANGING and self._is_anothers(lease) else None
+            if writer is not None and state is DocumentState.DELETING:
                 break
-            mark = self._mark(document_id, stored.mark)
+            mark = self._mark(document_id, stored.mark, writer or self._worker.lease())
             if mark is not None:
-                return mark
+                # Out of sight at once; its chunks are looked for when the worker has let it go.
+                return mark if writer is None else self._after_writer(tenant, document_id)
         raise StateConflict(
             "Another process deletes this document at this moment.",
             where=document_id,
             remedy="Nothing needs to be done; should that process have died, repeat this in a minute.",
         )
 
-    def _mark(self, document_id: str, mark: Mark) -> Mark | None:
+    def _after_writer(self, tenant: str, document_id: str) -> Mark | None:
+        """Take a document that is out of sight when the worker that wrote it has let it go, has died, or takes too
+        long; None where somebody else has finished its deletion, or is about to."""
+        ends_at = time.monotonic() + WRITER_S
+        while True:
+            stored = self._ledger.read(tenant, [document_id]).get(document_id)
+            if stored is None or stored.record.state is not DocumentState.DELETING:
+                return None
+            if time.monotonic() > ends_at or not self._is_anothers(stored.record.lease):
+                return self._mark(document_id, stored.mark, self._worker.lease())
+            time.sleep(LOOK_S)
+
+    def _is_anothers(self, lease: Lease | None) -> bool:
+        """Whether a lease is that of another worker that lives."""
+        return lease is not None and lease.owner != self._worker.id and not self._watch.dead([lease.owner])
+
+    def _mark(self, document_id: str, mark: Mark, lease: Lease) -> Mark | None:
         """Take the document out of readers' sight and from every worker; None where another writer was faster."""
         part = {
             **rows.progress(DocumentState.DELETING),
-            fields.LEASE: self._worker.lease().model_dump(mode="json"),
+            fields.LEASE: lease.model_dump(mode="json"),
             fields.CONTENT_HASH: None,
         }
         return self._ledger.write([Change(document_id, part, mark)], visible=True).marks.get(document_id)

@@ -175,8 +175,10 @@ class Ingestor:
         outcomes: dict[str, DocumentOutcome] = {}
         pause = FIRST_PAUSE_S
         waiting = works
+        # Remembered over all turns: a deletion that took one away may only be finished in the next.
+        lost: set[str] = set()
         while waiting:
-            lost = {work.id for work in waiting if work.lost}
+            lost |= {work.id for work in waiting if work.lost}
             try:
                 done = self._turn(waiting, lost, on_embedded)
             except IndexClosing:

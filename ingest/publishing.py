@@ -153,23 +153,36 @@ class Publisher:
         self._claims.write(works, rows.finished)
 
     def _take_back(self, works: Sequence[Work]) -> None:
-        """Delete the new chunks of works that failed, or that another writer took over in the middle."""
+        """Delete the new chunks of works that failed, or that another writer took over in the middle. Whoever deletes a
+        document and waits for this is told that no more of it comes."""
         for tenant, own in by_tenant([work for work in works if not work.going]):
             stored = self._ledger.read(tenant, [work.id for work in own if work.lost])
             gone = []
             for work in own:
                 now = stored.get(work.id)
-                # Where content is the same, old and new chunks are the same rows: what was written of them is good.
-                if work.same_content or (now is not None and _needs(now.record, work)):
+                if _kept_after(work, None if now is None else now.record):
                     continue
                 gone.append(work.stamp)
                 work.indexed = 0
             if gone:
                 self._store.refresh()
                 self._store.delete_made(tenant, gone)
+            self._claims.let_go(stored.values())
         for work in works:
             if work.going:
                 self._spool.drop(work.id, but=work.raw.payload)
+
+
+def _kept_after(work: Work, now: DocumentRecord | None) -> bool:
+    """Whether what was written of a work that did not come to its end belongs to what can be searched, or will.
+
+    Args:
+        now: the row of a work that another writer took; None where it is gone, or for one that failed.
+    """
+    if work.lost and (now is None or now.state is DocumentState.DELETING):
+        return False
+    # Where content is the same, old and new chunks are the same rows: what was written of them is good.
+    return work.same_content or (now is not None and _needs(now, work))
 
 
 def _needs(record: DocumentRecord, work: Work) -> bool:

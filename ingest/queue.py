@@ -80,6 +80,8 @@ class Queue:
         for _ in range(WRITE_ATTEMPTS):
             stored = self._ledger.read(tenant, [id_]).get(id_)
             if stored is not None and stored.record.state is DocumentState.DELETING:
+                # Nobody will: whoever deletes it may have looked into the spool already.
+                self._spool.drop(id_)
                 raise _deleting(id_)
             changed = self._ledger.write([_enqueued(tenant, id_, source, request, stored)], visible=True)
             if id_ in changed.refused:

@@ -22,7 +22,7 @@ from ingest.files import find_files
 from ingest.mounts import Memory, gone, identity_of
 from ingest.pipeline import Ingestor
 from ingest.spool import path_of
-from ingest.worker import ingest_paths
+from ingest.worker import ingest_paths, was_taken_away
 from search_config.errors import EngineError, InvalidRequest, ModelError, NotFound, StateConflict
 from search_config.records import DocumentRecord, document_id
 from search_config.settings import Settings
@@ -210,11 +210,20 @@ class FolderWatch:
         return list(found.values())
 
     def _ingest(self, paths: Sequence[Path]) -> None:
-        report = ingest_paths(self._ingestor, paths, tenant=self._tenant, groups=self._groups)
+        report = ingest_paths(
+            self._ingestor, paths, tenant=self._tenant, groups=self._groups, is_gone=self._was_taken_away
+        )
         for outcome in report.failed:
             self._tell_once(WatchEvent("failed", outcome.source, outcome.reason or ""))
         if report.ready:
             self._on_event(WatchEvent("ready", str(self._root), f"{report.ready} documents, {report.chunks} passages"))
+
+    def _was_taken_away(self, path: Path) -> bool:
+        """Whether a file whose content has come under another name is certainly gone. Of this folder the memory knows
+        where shares were mounted; an empty folder in it is empty."""
+        if self._memory.unmounted(path) is not None:
+            return False
+        return gone(path) if path.is_relative_to(self._root) else was_taken_away(path)
 
     def _delete(self, vanished: Sequence[tuple[DocumentRecord, Path]]) -> None:
         for record, path in vanished:

@@ -6,6 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from ingest.files import find_files, printable, read_file
 from ingest.pipeline import Ingestor
 from ingest.processes import Describe, Sharer
 from ingest.spool import path_of
-from search_config.errors import DocumentError, UnreadableDocument
+from search_config.errors import DocumentError, NotFound, StateConflict, UnreadableDocument
 from search_config.records import IngestRequest, content_hash, tenant_id
 
 # A batch is embedded together: enough texts to sort by length, few enough that progress shows and memory is bounded.
@@ -68,6 +69,7 @@ class IngestReport(BaseModel):
 OnEvent = Callable[[ProgressEvent], None]
 MakePool = Callable[[Describe], Sharer]
 """Makes the processes that share a run's files."""
+IsGone = Callable[[Path], bool]
 
 
 def ingest_paths(
@@ -78,6 +80,7 @@ def ingest_paths(
     groups: tuple[str, ...] = (),
     on_event: OnEvent | None = None,
     pool: MakePool | None = None,
+    is_gone: IsGone | None = None,
 ) -> IngestReport:
     """Ingest files and whole folders; a bad file is listed with its reason, and the rest goes on.
 
@@ -87,6 +90,7 @@ def ingest_paths(
 
     Args:
         pool: makes the processes that share the work; None works in this one.
+        is_gone: tells whether a file is certainly not there any more; None asks `was_taken_away`.
 
     Raises:
         TenantError: before anything is read.
@@ -115,8 +119,17 @@ def ingest_paths(
                 else:
                     run.add(describe(file, data))
         report = run.report()
-    _forget_moved(ingestor, tenant, newcomers)
+    _forget_moved(ingestor, tenant, newcomers, is_gone or was_taken_away)
     return report
+
+
+def was_taken_away(path: Path) -> bool:
+    """Whether a file is not there while its folder is, and holds something: an empty folder may be the place of a share
+    that is not mounted, which has not lost its files."""
+    try:
+        return not os.path.lexists(path) and any(path.parent.iterdir())
+    except OSError:
+        return False
 
 
 def _register(ingestor: Ingestor, files: Sequence[Path], tenant: str, describe: Describe) -> dict[str, str]:
@@ -138,7 +151,7 @@ def _register(ingestor: Ingestor, files: Sequence[Path], tenant: str, describe: 
     return newcomers
 
 
-def _forget_moved(ingestor: Ingestor, tenant: str, newcomers: Mapping[str, str]) -> None:
+def _forget_moved(ingestor: Ingestor, tenant: str, newcomers: Mapping[str, str], is_gone: IsGone) -> None:
     """Delete documents whose file is not there any more while the same content has come under another name."""
     hashes = sorted(set(newcomers.values()))
     for start in range(0, len(hashes), REGISTER_FILES):
@@ -148,9 +161,9 @@ def _forget_moved(ingestor: Ingestor, tenant: str, newcomers: Mapping[str, str])
             path = path_of(record.source)
             if record.source in newcomers or record.content_hash not in arrived or path is None:
                 continue
-            # Only where its folder can be looked into: a share that is not mounted has not lost its files.
-            if path.parent.is_dir() and not os.path.lexists(path):
-                ingestor.registry.delete(tenant, record.document_id)
+            if is_gone(path):
+                with suppress(NotFound, StateConflict):  # another process deletes it
+                    ingestor.registry.delete(tenant, record.document_id)
 
 
 def ingest_documents(

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from search_config.records import DocumentState
 
 group = typer.Typer(
-    help="List, show, retry, release and delete a tenant's documents.",
+    help="List, show, retry, release and delete a tenant's documents. A document goes from queued over extracting, "
+    "embedding and indexing to ready. One that failed says why: mend it and retry. A quarantined one can be read, but "
+    "is doubtful: look at it with show, then release or delete it.",
     epilog="Example: mafteach documents list --tenant demo --state failed",
     no_args_is_help=False,
 )
@@ -31,7 +33,15 @@ ReasonOption = Annotated[
     typer.Option("--reason", metavar="CODE", help="Only documents with this code of a reason (docs/errors.md)."),
 ]
 NoWaitFlag = Annotated[bool, typer.Option("--no-wait", help="Only queue them: a running worker does the work.")]
-StateOption = Annotated[str | None, typer.Option("--state", metavar="STATE", help="Only documents in this state.")]
+StateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--state",
+        metavar="STATE",
+        help="Only documents in this state: queued, extracting, embedding, indexing, ready, failed, quarantined, "
+        "deleting.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -109,7 +119,8 @@ def retry(
 ) -> None:
     """Try documents again: one, all that failed, or all with one code of reason.
 
-    Exits 1 where one is not ready afterwards.
+    A document that is ready, that a worker has or that is being deleted is refused (state_conflict). Exits 1 where one
+    is not ready afterwards.
     """
     if sum((document_id is not None, all_failed, reason is not None)) != 1:
         raise InvalidRequest(
@@ -160,7 +171,10 @@ def release(
 
 @group.command(epilog="Example: mafteach documents delete 0123456789abcdef01234567 --tenant demo")
 def delete(document_id: DocumentId, tenant: TenantOption, as_json: JsonFlag = False) -> None:
-    """Delete a document with all its passages."""
+    """Delete a document: its passages in every version of the index, its upload, its row. A file of yours stays.
+
+    An interrupted deletion is finished by the same command, or by a worker.
+    """
     with opened() as runtime:
         runtime.registry.delete(runtime.known_tenant(tenant), document_id)
     if as_json:
@@ -171,7 +185,10 @@ def delete(document_id: DocumentId, tenant: TenantOption, as_json: JsonFlag = Fa
 
 @group.command(epilog="Example: mafteach documents summary --tenant demo")
 def summary(tenant: TenantOption, as_json: JsonFlag = False) -> None:
-    """Count a tenant's documents by state, kind, doubt and folder, and their passages."""
+    """Count a tenant's documents by state, kind, doubt and folder, and their passages.
+
+    Passages are counted as generated and as found in the index; both agree for a document that is ready.
+    """
     with opened() as runtime:
         found = runtime.registry.summary(runtime.known_tenant(tenant))
     if as_json:

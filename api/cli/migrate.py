@@ -61,6 +61,7 @@ def _migrator(runtime: Runtime) -> Migrator:
     from ingest.migration import Migrator
     from query.profile import load_profile
 
+    # Read for the boosts of the fields alone, which suit every model.
     profile = load_profile(runtime.settings.profile)
 
     def compare(source: str, target: IndexInfo) -> Sample:

@@ -1,6 +1,7 @@
 """`mafteach bench faults`: `kill -9` of a worker or of the node at random moments of an ingest, and what is left of it.
 
-A run is repeated from its seed: the same documents, the same victims, the same pauses. It has a node and folders of its
+A run is repeated from its seed: the same documents, the same victims, the same pauses, these as parts of what the same
+work takes without faults. It has a node and folders of its
 own, and leaves nothing.
 """
 
@@ -10,7 +11,7 @@ import random
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -23,6 +24,7 @@ from evaluation.benchmark.report import BenchReport, Check
 from evaluation.index import TENANT
 from ingest.compose import opened_ingestor
 from ingest.pipeline import Ingestor
+from ingest.registry import STATES_MAX
 from ingest.service import take
 from ingest.worker import ingest_paths
 from models.factory import load_embedder
@@ -38,8 +40,12 @@ DOCUMENTS, QUICK_DOCUMENTS = 300, 40
 KILLS, QUICK_KILLS = 50, 6
 # One victim in so many is the node: it takes ten seconds to come back, a worker two.
 NODE_EVERY: Final = 5
-# A worker lives this long after it began, at most: a batch of the corpus below takes it about a second.
-LIFE_S: Final = 2.5
+# A worker lives at most as long as these many documents take on this machine, by the run without faults: so that on a
+# slow one too some reach each state.
+LIFE_DOCUMENTS: Final = 64
+# Bounds of that: where the machine is so fast that the way of a batch were over at once, and where it is so slow, or so
+# few documents are ingested, that most of a run were waiting.
+LIFE_LEAST_S, LIFE_MOST_S = 2.5, 8.0
 # A worker that does not begin in this time never will.
 BEGIN_S: Final = 120.0
 # Leases are short, so that a run does not wait for them; workers of this machine are known to be gone at once.
@@ -68,11 +74,16 @@ _DEEDS: Final = (
 )
 
 
+Say = Callable[[str], None]
+
+
 @dataclass(slots=True)
 class Tally:
     """What happened, and what was found after it.
 
     Attributes:
+        states: of the documents after the last kill.
+        struck: the same summed over all kills: where in its way a document was met.
         unseen: documents without a row after the last kill, or in a state from which nothing goes on.
         attempts: runs that it took to make everything ready after the last kill.
         lost, doubled: chunks that are not there, or are there beside those that belong, against a run without faults.
@@ -87,10 +98,17 @@ class Tally:
     doubled: int = 0
     miscounted: int = 0
     states: Counter[str] = field(default_factory=Counter)
+    struck: Counter[str] = field(default_factory=Counter)
 
 
 def run(
-    settings: Settings, *, quick: bool, seed: int = 1, documents: int | None = None, kills: int | None = None
+    settings: Settings,
+    *,
+    quick: bool,
+    seed: int = 1,
+    documents: int | None = None,
+    kills: int | None = None,
+    say: Say = lambda _: None,
 ) -> BenchReport:
     """Ingest while workers and the node are killed, then to the end, and compare with a run without faults.
 
@@ -98,6 +116,7 @@ def run(
         quick: fewer documents and kills.
         seed: of the documents, the victims and the pauses.
         documents, kills: instead of those of the full or the quick run.
+        say: told the documents' states after each kill.
 
     Raises:
         NodeError, EngineError, ModelError
@@ -106,7 +125,7 @@ def run(
     kills = (QUICK_KILLS if quick else KILLS) if kills is None else kills
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="mafteach-faults-") as name:
-        bench = _Bench(settings, Path(name), seed, documents)
+        bench = _Bench(settings, Path(name), seed, documents, say)
         try:
             tally = bench.run(kills)
         finally:
@@ -120,7 +139,6 @@ def run(
         Check(name="kills", value=tally.worker_kills + tally.node_kills, target="", holds=None),
         Check(name="seconds", value=round(time.perf_counter() - started, 1), target="", holds=None),
     )
-    states = ", ".join(f"{state} {count}" for state, count in sorted(tally.states.items()))
     return BenchReport(
         name="faults",
         checks=checks,
@@ -129,13 +147,26 @@ def run(
             "documents",
             "workers killed",
             "nodes killed",
+            "states at all kills",
             "states after the last kill",
             "runs to the end",
         ),
         rows=(
-            (str(seed), str(documents), str(tally.worker_kills), str(tally.node_kills), states, str(tally.attempts)),
+            (
+                str(seed),
+                str(documents),
+                str(tally.worker_kills),
+                str(tally.node_kills),
+                _shown(tally.struck),
+                _shown(tally.states),
+                str(tally.attempts),
+            ),
         ),
     )
+
+
+def _shown(states: Counter[str]) -> str:
+    return ", ".join(f"{state} {count}" for state, count in sorted(states.items()))
 
 
 def _check(name: str, value: int, target: int) -> Check:
@@ -145,7 +176,7 @@ def _check(name: str, value: int, target: int) -> Check:
 class _Bench:
     """One run."""
 
-    def __init__(self, settings: Settings, folder: Path, seed: int, documents: int) -> None:
+    def __init__(self, settings: Settings, folder: Path, seed: int, documents: int, say: Say) -> None:
         own = settings.model_copy(
             update={
                 "opensearch_url": None,
@@ -165,7 +196,9 @@ class _Bench:
         self._dice = random.Random(seed)  # noqa: S311  repeatable, not secret
         self._words = random.Random(seed)  # noqa: S311
         self._documents = documents
+        self._say = say
         self._edition = 0
+        self._life_s = LIFE_LEAST_S
         self._context = get_context("spawn")
 
     def run(self, kills: int) -> Tally:
@@ -178,8 +211,14 @@ class _Bench:
             model = load_embedder(self._living).description
             for settings in (self._living, self._clean):
                 install(engine, settings, model)
-        for _ in range(kills):
-            self._one_kill(url, tally)
+            started = time.perf_counter()
+            self._ingest_clean(url)
+            share = min(1.0, LIFE_DOCUMENTS / self._documents)
+            self._life_s = min(LIFE_MOST_S, max(LIFE_LEAST_S, share * (time.perf_counter() - started)))
+            for number in range(kills):
+                self._one_kill(url, tally)
+                tally.struck += _states(engine)
+                self._say(f"kill {number + 1} of {kills}: {_shown(_states(engine))}")
         self._finish(url, tally)
         self._compare(url, tally)
         return tally
@@ -195,8 +234,10 @@ class _Bench:
         (self._corpus / f"{number:04d}.md").write_text(text, encoding="utf-8")
 
     def _one_kill(self, url: str, tally: Tally) -> None:
-        """Let a worker begin, and kill it, or the node under it, at a random moment."""
-        pause, of_node = self._dice.uniform(0, LIFE_S), self._dice.randrange(NODE_EVERY) == 0
+        """Let a worker begin, and kill it at a random moment; or the node under it, and the worker some time after the
+        node is back, if it has not ended by itself."""
+        pause, after = (self._dice.random() * self._life_s for _ in range(2))
+        of_node = self._dice.randrange(NODE_EVERY) == 0
         worker, pipe = self._begin(url)
         try:
             if pipe.poll(pause):  # it is done before its time has come: there is new work for the next one
@@ -206,6 +247,8 @@ class _Bench:
                         self._write(number)
             if of_node:
                 self.node.kill()
+                self.node.start()
+                pipe.poll(after)
                 tally.node_kills += 1
             else:
                 worker.kill()
@@ -214,8 +257,6 @@ class _Bench:
             worker.kill()
             worker.join()
             pipe.close()
-        if of_node:
-            self.node.start()
 
     def _begin(self, url: str) -> tuple[SpawnProcess, Connection]:
         """A worker that has begun; it says when it is done."""
@@ -244,10 +285,14 @@ class _Bench:
                 ready = ingestor.registry.summary(TENANT).by_state.get(DocumentState.READY, 0)
             tally.ready = ready
 
-    def _compare(self, url: str, tally: Tally) -> None:
-        """Against the same files, ingested without faults."""
+    def _ingest_clean(self, url: str) -> None:
+        """The files as they are, without faults."""
         with opened_ingestor(self._clean, url) as ingestor:
             ingest_paths(ingestor, [self._corpus], tenant=TENANT)
+
+    def _compare(self, url: str, tally: Tally) -> None:
+        """Against the same files, ingested without faults."""
+        self._ingest_clean(url)
         with _engine(self._living, url) as engine:
             expected, found = _ids(engine, f"{CLEAN}-chunks"), _ids(engine, f"{LIVING}-chunks")
         tally.lost, tally.doubled = len(expected - found), len(found - expected)
@@ -280,6 +325,14 @@ def _engine(settings: Settings, url: str) -> Iterator[Engine]:
         yield engine
     finally:
         engine.close()
+
+
+def _states(engine: Engine) -> Counter[str]:
+    """States of the documents that are ingested under faults."""
+    engine.request("POST", f"/{LIVING}-documents/_refresh")
+    body = {"size": 0, "aggs": {"states": {"terms": {"field": fields.STATE, "size": STATES_MAX}}}}
+    found = engine.search(f"{LIVING}-documents", body)["aggregations"]["states"]["buckets"]
+    return Counter({str(bucket["key"]): int(bucket["doc_count"]) for bucket in found})
 
 
 def _ids(engine: Engine, index: str) -> set[str]:

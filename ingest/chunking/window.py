@@ -76,7 +76,9 @@ def _split_unit(document: ExtractedDocument, unit: Unit, parts: int) -> list[Uni
     for i in range(1, parts):
         cuts.add(_cut_near(text, preferred, start + step * i, step * CUT_TOLERANCE, start, end))
     places = [start, *sorted(cuts), end]
-    return parts_of(unit, list(pairwise(places)))
+    # Where little is cut into many parts, as what stands below an endless heading, white space is none of them.
+    spans = [(low, high) for low, high in pairwise(places) if text[low:high].strip()]
+    return parts_of(unit, spans) if spans else [unit]
 
 
 def _cut_near(text: str, preferred: list[int], ideal: float, tolerance: float, start: int, end: int) -> int:

@@ -48,6 +48,8 @@ class LocalCluster:
         http, transport = ports[:nodes], ports[nodes:]
         names = tuple(f"node-{number}" for number in range(1, nodes + 1))
         hosts = tuple(f"{LOOPBACK}:{port}" for port in transport)
+        # Of two neither could outvote the other: the first one manages alone, and outlives the second.
+        managers = names if nodes > 2 else names[:1]
         self._settings = settings.model_copy(update={"node_heap_mb": heap_mb})
         self.nodes = tuple(
             LocalNode(
@@ -59,7 +61,7 @@ class LocalCluster:
                     node_name=name,
                     transport_port=transport[index],
                     seed_hosts=hosts,
-                    initial_managers=names,
+                    initial_managers=managers,
                     repo_paths=tuple(repo_paths),
                 ),
             )
@@ -103,6 +105,11 @@ class LocalCluster:
         """End one node (numbered from 0) as a power cut would; `start` brings it back."""
         self.nodes[index].kill()
 
+    def kill_all(self) -> None:
+        """End every node as a power cut would."""
+        for node in self.nodes:
+            node.kill()
+
     def logs(self, lines: int = 100) -> str:
         """The last lines of every node's log, each under the node's URL."""
         return "\n".join(f"== {node.url}\n{node.logs(lines)}" for node in self.nodes)
@@ -113,7 +120,12 @@ class LocalCluster:
             list(pool.map(LocalNode.remove, self.nodes))
 
     def __enter__(self) -> LocalCluster:
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            # The block is not entered, so that nobody else would remove those that did start.
+            self.remove()
+            raise
         return self
 
     def __exit__(

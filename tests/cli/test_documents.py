@@ -12,10 +12,21 @@ from search_config.client import Engine
 from search_config.install import uninstall
 from search_config.names import Names
 from search_config.settings import Settings
-from tests.cli.conftest import PARKING, Cli
+from tests.cli.conftest import PARKING, Cli, Completed, run
+from tests.cli.inside import inside
 from tests.cli.test_search import error_of
 
 ROW = ["id", "name", "tenant", "state", "reason", "attempts", "chunks_generated", "chunks_indexed", "stamps"]
+
+
+@pytest.fixture
+def cli(installed: dict[str, str], tmp_path: Path) -> Cli:
+    """As the real command, which the other files of tests start."""
+
+    def call(*arguments: str, **settings: str) -> Completed:
+        return inside(*arguments, cwd=tmp_path, env={**installed, **settings})
+
+    return call
 
 
 def test_a_listing(cli: Cli) -> None:
@@ -151,7 +162,7 @@ def test_doctor(cli: Cli) -> None:
     assert "MAFTEACH_PORT" in wrong.stdout
 
 
-def test_failed_documents_are_listed_by_reason_and_retried(cli: Cli, tmp_path: Path) -> None:
+def test_failed_documents_are_listed_by_reason_and_retried(cli: Cli, installed: dict[str, str], tmp_path: Path) -> None:
     folder = tmp_path / "again"
     (folder / "below").mkdir(parents=True)
     (folder / "below" / "late.md").write_bytes(b"")
@@ -166,7 +177,7 @@ def test_failed_documents_are_listed_by_reason_and_retried(cli: Cli, tmp_path: P
     (folder / "below" / "late.md").write_text(f"{PARKING}\nמאוחר", encoding="utf-8")
     queued = cli("documents", "retry", listed[0]["id"], "--no-wait", "--tenant", "again", "--json")
     assert (queued.returncode, json.loads(queued.stdout)[0]["state"]) == (0, "queued")
-    worked = cli("worker", "--once")
+    worked = run("worker", "--once", cwd=tmp_path, env=installed)
     assert worked.returncode == 0, worked.stderr
     assert worked.stdout.startswith(f"ready\t{listed[0]['id']}")
     summary = json.loads(cli("documents", "summary", "--tenant", "again", "--json").stdout)

@@ -18,9 +18,10 @@ from search_config.client import Engine
 from search_config.install import uninstall
 from search_config.names import Names
 from search_config.settings import Settings
-from tests.cli.conftest import COMMAND, TIMEOUT_S, Completed, environment, run
+from tests.cli.conftest import COMMAND, TIMEOUT_S, Completed, environment
+from tests.cli.inside import inside
 from tests.contracts.embedding_server import KEY, EmbeddingServer, serving
-from tests.engine.rows import PROFILE, WordEmbedder
+from tests.engine.rows import WordEmbedder
 
 FILES = 24
 DIM = 16
@@ -63,7 +64,6 @@ def prefix(engine: Engine) -> Iterator[str]:
 
 
 def test_a_migration_that_is_killed_is_seen_and_goes_on(settings: Settings, prefix: str, tmp_path: Path) -> None:
-    (tmp_path / "profile.json").write_text(PROFILE.model_dump_json(by_alias=True), encoding="utf-8")
     folder = tmp_path / "files"
     folder.mkdir()
     for i in range(FILES):
@@ -71,14 +71,13 @@ def test_a_migration_that_is_killed_is_seen_and_goes_on(settings: Settings, pref
     base = environment(
         MAFTEACH_OPENSEARCH_URL=str(settings.opensearch_url),
         MAFTEACH_INDEX_PREFIX=prefix,
-        MAFTEACH_PROFILE=str(tmp_path / "profile.json"),
     )
     model = Model(DIM)
     with serving(Model(DIM)) as old, serving(model) as new:
         before, after = base | settings_of(old, "first", DIM), base | settings_of(new, "second", DIM)
 
         def call(env: dict[str, str], *arguments: str) -> Completed:
-            return run(*arguments, cwd=tmp_path, env=env)
+            return inside(*arguments, cwd=tmp_path, env=env)
 
         def told(env: dict[str, str], *arguments: str) -> Any:
             done = call(env, *arguments, "--json")
@@ -121,7 +120,13 @@ def test_a_migration_that_is_killed_is_seen_and_goes_on(settings: Settings, pref
         assert embedded + FILES > sum(new.batches) - report["sample"]["queries"]
 
         assert call(before, "status").returncode == 1
-        assert told(after, "search", TEXT.format(i=7), "--tenant", "a")["index"]["name"] == report["target"]
+        # Nobody tuned a profile for this model, and nobody named one.
+        searched = call(after, "search", TEXT.format(i=7), "--tenant", "a", "--json")
+        assert (searched.returncode, "mafteach tune" in searched.stderr) == (0, True)
+        result = json.loads(searched.stdout)
+        assert (result["index"]["name"], result["refused"]) == (report["target"], False)
+        assert result["hits"][0]["content"] == TEXT.format(i=7)
+        assert any(note.startswith("uncalibrated") and "mafteach tune" in note for note in result["notes"])
         (group,) = told(after, "status", "--stale")["documents"]
         assert (group["documents"], group["differs"]) == (FILES, [])
         assert told(after, "ingest", "files", "--tenant", "a")["unchanged"] == FILES
@@ -131,29 +136,24 @@ def test_a_migration_that_is_killed_is_seen_and_goes_on(settings: Settings, pref
         assert told(after, "status")["migration"] is None
 
 
-def test_nothing_to_migrate_and_nothing_to_abandon(settings: Settings, prefix: str, tmp_path: Path) -> None:
-    env = environment(MAFTEACH_OPENSEARCH_URL=str(settings.opensearch_url), MAFTEACH_INDEX_PREFIX=prefix)
-    missing = run("migrate", cwd=tmp_path, env=env)
+def test_nothing_to_migrate_and_nothing_to_abandon(installed: dict[str, str], tmp_path: Path) -> None:
+    env = installed
+    missing = inside("migrate", cwd=tmp_path, env=env | {"MAFTEACH_INDEX_PREFIX": "t-nothing"})
     assert missing.returncode == 1
     assert "mafteach setup" in missing.stderr
-    run("setup", cwd=tmp_path, env=env)
-    assert "nothing is to migrate" in run("migrate", cwd=tmp_path, env=env).stdout
-    assert "No migration" in run("migrate", "--abandon", cwd=tmp_path, env=env).stdout
-    both = run("migrate", "--abandon", "--drop-old", cwd=tmp_path, env=env)
+    assert "nothing is to migrate" in inside("migrate", cwd=tmp_path, env=env).stdout
+    assert "No migration" in inside("migrate", "--abandon", cwd=tmp_path, env=env).stdout
+    both = inside("migrate", "--abandon", "--drop-old", cwd=tmp_path, env=env)
     assert both.returncode == 2
 
 
-def test_watch_follows_until_it_is_stopped(settings: Settings, prefix: str, tmp_path: Path) -> None:
-    env = environment(
-        MAFTEACH_OPENSEARCH_URL=str(settings.opensearch_url),
-        MAFTEACH_INDEX_PREFIX=prefix,
-        MAFTEACH_DATA_DIR=str(tmp_path / "data"),
-    )
+def test_watch_follows_until_it_is_stopped(installed: dict[str, str], tmp_path: Path) -> None:
+    env = installed | {"MAFTEACH_DATA_DIR": str(tmp_path / "data")}
     folder = tmp_path / "files"
     folder.mkdir()
     (folder / "one.txt").write_text("מסמך ראשון", encoding="utf-8")
     watching = subprocess.Popen(
-        [COMMAND, "ingest", "files", "--tenant", "a", "--watch"],
+        [COMMAND, "ingest", "files", "--tenant", "watched", "--watch"],
         cwd=tmp_path,
         env=env,
         stdout=subprocess.PIPE,
@@ -170,7 +170,7 @@ def test_watch_follows_until_it_is_stopped(settings: Settings, prefix: str, tmp_
         watching.terminate()
         watching.communicate(timeout=TIMEOUT_S)
     assert watching.returncode == 0
-    listed = json.loads(run("documents", "list", "--tenant", "a", "--json", cwd=tmp_path, env=env).stdout)
+    listed = json.loads(inside("documents", "list", "--tenant", "watched", "--json", cwd=tmp_path, env=env).stdout)
     assert [row["name"] for row in listed] == ["two.txt"]
-    several = run("ingest", "files", "files", "--watch", "--tenant", "a", cwd=tmp_path, env=env)
+    several = inside("ingest", "files", "files", "--watch", "--tenant", "watched", cwd=tmp_path, env=env)
     assert several.returncode == 2

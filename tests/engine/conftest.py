@@ -19,7 +19,7 @@ from search_config.install import IndexInfo, attach, create_chunks_index, instal
 from search_config.names import Names
 from search_config.settings import Settings
 from tests.engine.rows import DIM, PROFILE, Row, WordEmbedder, write
-from tests.engine.workers import LEASE_S, TARGET, WORDS, Start
+from tests.engine.workers import LEASE_S, TARGET, WORDS, Start, empty
 
 
 class MakeContext(Protocol):
@@ -82,9 +82,9 @@ def make_context(engine: Engine, settings: Settings) -> Iterator[MakeContext]:
     installations.remove()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def work_index(engine: Engine, settings: Settings) -> Iterator[IndexInfo]:
-    """Templates, pipelines and indices of a module's own, for tests of ingest; emptied for every test."""
+    """Templates, pipelines and indices, once, for all tests of ingest; emptied for every test."""
     own = settings.model_copy(update={"index_prefix": f"t{uuid.uuid4().hex[:10]}"})
     yield install(engine, own, WORDS)
     uninstall(engine, Names(prefix=own.index_prefix))
@@ -101,9 +101,8 @@ def work_settings(engine: Engine, settings: Settings, work_index: IndexInfo, tmp
             "spool_dir": tmp_path / "spool",
         }
     )
-    engine.request("DELETE", f"/{work_index.index},{work_index.names.documents}")
-    create_chunks_index(engine, made, WORDS, version=1, live=True)
-    engine.request("PUT", f"/{work_index.names.documents}")
+    for index in (work_index.index, work_index.names.documents):
+        empty(engine, index)
     return made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,36 @@ def test_a_document_that_is_deleted_while_a_worker_has_it_stays_deleted(
     assert list(other.registry.iterate("a")) == []
 
 
+def test_a_document_that_is_deleted_while_a_worker_writes_it_leaves_nothing(
+    start: Start, engine: Engine, work_index: IndexInfo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its content is the same as before, so that old and new chunks have the same ids: none of them may stay."""
+    worker, other = start(), start()
+    (known,) = worker.ingest([raw(paragraphs(3, "נכתב"))])
+    reached, go_on = threading.Event(), threading.Event()
+    write_chunks = worker._store.write
+
+    def slowly(rows: Any) -> Any:
+        reached.set()
+        assert go_on.wait(PATIENCE_S)
+        return write_chunks(rows)
+
+    monkeypatch.setattr(worker._store, "write", slowly)
+    background = Background(worker, [raw(paragraphs(3, "נכתב"), groups=("צוות",))])
+    assert reached.wait(PATIENCE_S)
+    deleting = threading.Thread(target=other.registry.delete, args=("a", known.document_id))
+    deleting.start()
+    deadline = time.monotonic() + PATIENCE_S
+    while other.registry.require("a", known.document_id).state is not DocumentState.DELETING:
+        assert time.monotonic() < deadline
+    go_on.set()
+    (outcome,) = background.result()
+    deleting.join(PATIENCE_S)
+    assert outcome.code == "state_conflict"
+    assert chunks(engine, work_index) == []
+    assert list(other.registry.iterate("a")) == []
+
+
 def doubting(raw_: RawDocument, request: IngestRequest) -> Extraction:
     """Doubts whatever mentions a doubt; a correction shows in its text's metadata."""
     read = plain_extract(1_000_000)(raw_, request)
@@ -191,6 +222,14 @@ def test_a_file_under_another_name_is_one_document(
     assert (report.ready, report.unchanged) == (2, 1)
     assert sorted(row.name for row in ingestor.registry.iterate("a")) == ["copy.txt", "new.txt", "twin.txt"]
     assert sorted(chunks(engine, work_index)) == ["תוכן כפול", "תוכן כפול", "תוכן שעובר"]
+    # A share that is not mounted is an empty folder: what it has was copied, and not moved.
+    share = tmp_path / "share"
+    share.mkdir()
+    (share / "kept.txt").write_text("תוכן של השיתוף", encoding="utf-8")
+    ingest_paths(ingestor, [share], tenant="a")
+    (share / "kept.txt").rename(folder / "local.txt")
+    ingest_paths(ingestor, [folder], tenant="a")
+    assert {"kept.txt", "local.txt"} <= {row.name for row in ingestor.registry.iterate("a")}
     # The same source under another name: one document, with the new name.
     (first,) = ingestor.ingest([raw("טקסט", "id-1")])
     (second,) = ingestor.ingest([RawDocument(tenant="a", source="id-1", name="other.txt", data="טקסט".encode())])

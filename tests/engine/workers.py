@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,6 +19,8 @@ WORDS = ModelDescription(name="words", revision="1", dim=16, window=100_000, lic
 TARGET = 512
 # A worker of this process cannot be seen to end: it is given up when it has been silent for so long.
 LEASE_S = 0.4
+# What one search gives; no test of ingest writes as many.
+MOST_ROWS = 10_000
 # Nothing here takes so long, on however slow a machine.
 PATIENCE_S = 60.0
 
@@ -36,6 +39,15 @@ def chunks(engine: Engine, info: IndexInfo) -> list[str]:
     engine.request("POST", f"/{info.index}/_refresh")
     hits = engine.search(info.index, {"size": 1_000, "sort": ["chunk_id"]})["hits"]["hits"]
     return [hit["_source"]["content"] for hit in hits]
+
+
+def empty(engine: Engine, index: str) -> None:
+    """Delete all rows: an index that is deleted and made again costs many times as much."""
+    engine.request("POST", f"/{index}/_refresh")
+    hits = engine.search(index, {"size": MOST_ROWS, "_source": False})["hits"]["hits"]
+    if hits:
+        lines = (json.dumps({"delete": {"_index": index, "_id": hit["_id"]}}) for hit in hits)
+        assert all(item.ok for item in engine.bulk(lines, refresh="true"))
 
 
 def write(engine: Engine, info: IndexInfo, id_: str, part: Mapping[str, Any]) -> None:

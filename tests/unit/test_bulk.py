@@ -78,11 +78,8 @@ def test_a_request_too_large_is_halved_down_to_the_row_that_is() -> None:
     assert (one.ok, one.status) == (False, 413)
 
 
-def test_lines_name_alias_and_conflicts() -> None:
-    assert BulkRow("index", "1", "{}", to_alias=True).lines("i") == [
-        '{"index":{"_index":"i","_id":"1","require_alias":true}}',
-        "{}",
-    ]
+def test_lines_name_the_row_and_conflicts() -> None:
+    assert BulkRow("index", "1", "{}").lines("i") == ['{"index":{"_index":"i","_id":"1"}}', "{}"]
     assert BulkRow("delete", "1").lines("i") == ['{"delete":{"_index":"i","_id":"1"}}']
     assert "retry_on_conflict" in BulkRow("update", "1", "{}").lines("i")[0]
 
