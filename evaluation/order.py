@@ -25,7 +25,7 @@ from evaluation.tuning import (
     fit,
     objective_of,
 )
-from query.features import BM25, COSINE, OF_TOKENS
+from query.features import BM25, COSINE, OF_TOKENS, POLARITY
 from query.profile import SPARSE, Profile
 from query.profile_parts import Blend, FoldWeights
 from query.request import Language, Leg
@@ -37,6 +37,9 @@ LEAST_OF_A_CLASS: Final = 30
 DECIMALS: Final = 4
 # Features that compare meanings, not words.
 MEANING: Final = OF_TOKENS | {COSINE, SPARSE}
+# Features that say the same in every class of queries, and that few questions of a class have: its blend takes their
+# weights over from the class with most questions.
+LENT: Final = (POLARITY,)
 STEPS: Final = 3
 LEARNING: Final = "learning"
 
@@ -142,6 +145,7 @@ def _blend(table: FeatureTable, fused: _Fused, fold_of: FoldOf) -> _Blends:
         tried = [words, [name for name in words if name in MEANING]]
         tried += [[*choice, SPARSE] for choice in tried] if SPARSE in known else []
         found, features = _best(pool, tried, fold_of)
+        found = _lent(next(iter(kept.values()), None), found, pool, fold_of)
         before = {question.question.id: fused.ranks[question.question.id] for question in questions}
         if objective_of(found.ranks) > objective_of(before):
             kept[language] = found
@@ -158,6 +162,22 @@ def _best(
     found = [cross_validate_blend(pool, features, fold_of) for features in choices]
     best = max(range(len(choices)), key=lambda place: (objective_of(found[place].ranks), -place))
     return found[best], choices[best]
+
+
+def _lent(largest: CrossValidated | None, found: CrossValidated, pool: FeatureTable, fold_of: FoldOf) -> CrossValidated:
+    """A class's blend with the weights of `LENT` that the largest class learnt, fold by fold."""
+    if largest is None:
+        return found
+    weights, *folds = [
+        {**own, **{name: theirs[name] for name in LENT if name in theirs}}
+        for own, theirs in zip(
+            (found.weights, *found.fold_weights), (largest.weights, *largest.fold_weights), strict=True
+        )
+    ]
+    ranks: dict[str, float] = {}
+    for fold, own in enumerate(folds):
+        ranks |= ranks_under(pool, [one for one in pool.questions if fold_of(one) == fold], own)
+    return CrossValidated(weights, tuple(folds), ranks)
 
 
 def _differs(pool: FeatureTable, column: int) -> bool:

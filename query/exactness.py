@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from query.candidate import Candidate, Passage
+from query.exchange import exchange
 from query.language import IDENTIFIER_PATTERNS, bare, identifiers
 
 # What parts tokens in the analyzer of the `exact` sub-fields, and what is cut from their ends.
@@ -37,11 +38,20 @@ def held(passage: Passage, names: Sequence[str]) -> int:
     return len(near & _tokens(text)) if near else 0
 
 
-def holders_first(ranking: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
-    """The ranking with those first that hold most of the identifiers; the order among equals stays."""
+def holders_first(ranking: Sequence[Candidate], names: Sequence[str], query: str = "") -> tuple[Candidate, ...]:
+    """The ranking with those first that hold most of the identifiers; the order among equals stays.
+
+    Where the query asks for what was answered in a file, or for what was asked there (`query.exchange`), sections of
+    that side stand before the file's others.
+    """
     if not names:
         return tuple(ranking)
-    return tuple(sorted(ranking, key=lambda candidate: -held(candidate.passage, names)))
+
+    def place(candidate: Candidate) -> tuple[int, int]:
+        holds = held(candidate.passage, names)
+        return -holds, -exchange(query, candidate.passage.section) if holds else 0
+
+    return tuple(sorted(ranking, key=place))
 
 
 def _is_date(name: str) -> bool:

@@ -134,7 +134,9 @@ def collect(
         columns[MAXSIM], columns[MAXSIM_NEAR] = found.whole, found.near
         columns[MAXSIM_MEAN] = columns[MAXSIM] / max(1, len(tokens.tokens))
     marks = identifiers(plan.query)
-    columns[IDENTIFIER] = np.array([held(one.passage, marks) / max(1, len(marks)) for one in candidates])
+    columns[IDENTIFIER] = np.zeros(len(candidates))
+    if marks:
+        columns[IDENTIFIER] += [held(one.passage, marks) / len(marks) for one in candidates]
     columns[POLARITY] = np.zeros(len(candidates))
     if side(plan.query):
         columns[POLARITY] += [agreement(plan.query, one.passage.content) for one in candidates]
@@ -166,7 +168,7 @@ def _ask(
         preference=plan.header()["preference"],
     )
     raise_failure(answer, plan.index)
-    return {row["_id"]: row for row in answer["hits"]["hits"]}
+    return {build.chunk_of(row): row for row in answer["hits"]["hits"]}
 
 
 def _scores(

@@ -36,6 +36,7 @@ _CLAUSE_END: Final = re.compile(
     r"[;!?\n]|[.:](?=\s|$)|,\s*(?=(?:ו?אולם|אך|אבל|ואילו|אלא|but|while|whereas)\b)|\s(?=(?:אולם|אך|ואילו|but|whereas)\b)"
 )
 _WORD: Final = re.compile(r"[א-ת״׳\"']+|[a-z]+(?:'[a-z]+)?|\d[\d.,/-]*")
+_HEBREW: Final = re.compile("[א-ת]")
 _PREFIXES: Final = "ושהבכלמ"
 # A stem of fewer letters is shared by chance.
 _SHORTEST_STEM: Final = 3
@@ -46,6 +47,8 @@ _LEAST_SHARED: Final = 2
 _MOST_PREFIXES: Final = 2
 # Words whose forms are remembered: the passages of a corpus have mostly the same ones; some megabytes.
 WORDS_KEPT: Final = 20_000
+# Queries of which that is remembered: those that are asked at once.
+QUERIES_KEPT: Final = 64
 
 
 def side(text: str) -> int:
@@ -61,18 +64,27 @@ def agreement(query: str, passage: str) -> int:
 
     Returns:
         1 where it does, -1 where it takes the other, 0 where the question has no side or no clause shares two words.
+        An English question is only contradicted: it shares no words with the Hebrew passages, which would all stand
+        behind the English ones that agree with it.
     """
-    asked = side(query)
+    asked, wanted = _asked(query)
     if not asked:
         return 0
-    wanted = {stem for word in _words(query) if not _marks(word) for stem in (_stem(word),) if stem}
     best, found = _LEAST_SHARED - 1, 0
     for clause in _CLAUSE_END.split(passage.lower()):
         words = _words(clause)
-        shared = len(wanted & {_stem(word) for word in words})
+        # As many words at least as it has to share more than the best one.
+        shared = len(wanted.intersection(map(rough_stem, words))) if len(words) > best else 0
         if shared > best:
             best, found = shared, -1 if _turned(words) else 1
-    return asked * found
+    return min(0, asked * found) if _HEBREW.search(query) is None else asked * found
+
+
+@lru_cache(QUERIES_KEPT)
+def _asked(query: str) -> tuple[int, frozenset[str]]:
+    """The question's side, and the stems of what it speaks of: the same for each passage that it is compared with."""
+    stems = (rough_stem(word) for word in _words(query) if not _marks(word))
+    return side(query), frozenset(stem for stem in stems if stem)
 
 
 def _words(text: str) -> list[str]:
@@ -80,7 +92,12 @@ def _words(text: str) -> list[str]:
 
 
 def _turned(words: Sequence[str]) -> bool:
-    return sum(word.endswith("n't") or any(form in _TURNING for form in _forms(word)) for word in words) % 2 == 1
+    return sum(map(_turns, words)) % 2 == 1
+
+
+@lru_cache(WORDS_KEPT)
+def _turns(word: str) -> bool:
+    return word.endswith("n't") or not _TURNING.isdisjoint(_forms(word))
 
 
 def _marks(word: str) -> bool:
@@ -99,7 +116,7 @@ def _forms(word: str) -> tuple[str, ...]:
 
 
 @lru_cache(WORDS_KEPT)
-def _stem(word: str) -> str:
+def rough_stem(word: str) -> str:
     """A rough stem, for counting words that two clauses share; empty where nothing is left."""
     if word[0].isdigit():
         return word

@@ -15,6 +15,7 @@ from query.request import Language, Leg
 from search_config import fields
 from search_config.errors import InvalidProfile
 from search_config.install import IndexInfo
+from search_config.model_description import ModelDescription
 
 RuleName = Literal["rrf", "minmax", "zscore", "dbsf", "raw"]
 # Cormack, Clarke and Büttcher (SIGIR 2009) found 60 near the optimum on all of their collections.
@@ -40,6 +41,10 @@ SEARCHED_FIELDS: Final = frozenset(
 )
 
 
+# The name of what searches go on with where the shipped profile is for another model.
+UNTUNED: Final = "untuned"
+
+
 class FusionSpec(Part):
     """Which rule joins the legs, and its constants."""
 
@@ -50,7 +55,8 @@ class FusionSpec(Part):
 
 
 class Profile(Part):
-    """Tuned numbers. A profile belongs to a model: another one's is refused (`checked_for`)."""
+    """Tuned numbers. A profile belongs to a model: another one's is refused (`checked_for`), but for the shipped one,
+    in whose place an untuned one stands (`profile_for`)."""
 
     name: str = Field(min_length=1, max_length=100)
     version: int = Field(ge=1)
@@ -160,29 +166,74 @@ class Profile(Part):
         """`name/version`: how answers and reports call it."""
         return f"{self.name}/{self.version}"
 
+    @property
+    def warning(self) -> str | None:
+        """What somebody should know who searches with it; None where it was tuned."""
+        return self.notes if self.name == UNTUNED else None
+
     def checked_for(self, info: IndexInfo) -> Profile:
         """This profile, if it was tuned for the index's model and analyzer.
 
         Raises:
             InvalidProfile: naming both sides.
         """
-        wrong = []
-        if self.model is not None and self.model != info.model.identity:
-            wrong.append(f"it was tuned for the model {self.model}, the index has {info.model.identity}")
-        if self.analyzer is not None and self.analyzer != info.analyzer:
-            wrong.append(f"it was tuned for the analyzer {self.analyzer}, the index has {info.analyzer}")
-        terms = info.model.sparse_terms
-        if self.uses_sparse() and (terms is None or self.sparse_terms not in (None, terms)):
-            wrong.append(
-                f"it weighs sparse terms ({self.sparse_terms or 'of any form'}), the index has {terms or 'none'}"
-            )
+        wrong = self.misfits(info.model, info.analyzer)
         if wrong:
             raise InvalidProfile(
                 f"This profile does not suit the index: {'; '.join(wrong)}.",
                 where=self.label,
-                remedy="Tune one for this index (mafteach tune DIR --out PROFILE), or use the default profile.",
+                remedy="Tune one for this model: mafteach tune DIR --out PROFILE. Until then name none: without "
+                "MAFTEACH_PROFILE or --profile searches go on untuned, and refuse nothing.",
             )
         return self
+
+    def misfits(self, model: ModelDescription, analyzer: str) -> tuple[str, ...]:
+        """Why it does not suit an index of a model and an analyzer; () where it does."""
+        wrong = []
+        if self.model is not None and self.model != model.identity:
+            wrong.append(f"it was tuned for the model {self.model}, the index has {model.identity}")
+        if self.analyzer is not None and self.analyzer != analyzer:
+            wrong.append(f"it was tuned for the analyzer {self.analyzer}, the index has {analyzer}")
+        terms = model.sparse_terms
+        if self.uses_sparse() and (terms is None or self.sparse_terms not in (None, terms)):
+            wrong.append(
+                f"it weighs sparse terms ({self.sparse_terms or 'of any form'}), the index has {terms or 'none'}"
+            )
+        return tuple(wrong)
+
+
+def profile_for(model: ModelDescription, analyzer: str, path: Path | None = None) -> Profile:
+    """The profile of searches with a model: the named one, whatever it is for (`checked_for` refuses a wrong one);
+    without a path the one that ships with the package, or where that is for another model an untuned one, so that
+    searches go on after the model was changed.
+
+    Raises:
+        InvalidProfile: as `load_profile`.
+    """
+    profile = load_profile(path)
+    if path is not None or not profile.misfits(model, analyzer):
+        return profile
+    return _untuned(profile, model, analyzer)
+
+
+def _untuned(shipped: Profile, model: ModelDescription, analyzer: str) -> Profile:
+    """What holds for any model: the boosts of the fields, which no vector has a part in, and the order of ranks (RRF)
+    of both legs alike. Identifiers are looked for by words, as in every profile. No blend, no refusal: their weights
+    are of one model's scores."""
+    alike: dict[Leg, float] = dict.fromkeys(sorted(ALWAYS), 1 / len(ALWAYS))
+    return Profile(
+        name=UNTUNED,
+        version=shipped.version,
+        model=model.identity,
+        analyzer=analyzer,
+        fusion=FusionSpec(),
+        weights={**dict.fromkeys(get_args(Language), alike), "identifier": shipped.weights["identifier"]},
+        bm25=shipped.bm25,
+        identifier_boost=shipped.identifier_boost,
+        notes=f"No profile was tuned for the model {model.identity}: both legs count alike, by their ranks, and "
+        "nothing is refused. Tune one on questions of your own: mafteach tune DIR --out PROFILE, then set "
+        "MAFTEACH_PROFILE.",
+    )
 
 
 def load_profile(path: Path | None = None) -> Profile:

@@ -27,6 +27,9 @@ ContentHash = Annotated[str, Field(pattern=f"^[0-9a-f]{{{HASH_DIGITS}}}$")]
 # A standardised feature counts up to this many standard deviations: what no training question showed decides no more
 # than the most extreme that did.
 MOST_DEVIATIONS: Final = 4.0
+# The feature that does not add to the log-odds but lowers the probability itself: what is not said can't be answered,
+# however well the passage suits the question otherwise.
+UNSAID: Final = "unsaid"
 
 
 class Part(BaseModel):
@@ -71,6 +74,14 @@ class RefusalModel(Part):
 
     features: dict[str, RefusalFeature] = Field(min_length=1)
     intercept: Finite
+    most_unsaid: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        description="Share of the question's words beside which nothing of the asked kind stands, that leaves no "
+        "probability; null takes no account of it.",
+    )
 
     def probability(self, values: Mapping[str, float]) -> float:
         """That the top passages answer, in [0, 1].
@@ -83,9 +94,11 @@ class RefusalModel(Part):
         """
         log_odds = self.intercept + sum(feature.part(values[name]) for name, feature in self.features.items())
         # By its sign, so that exp never overflows.
-        if log_odds >= 0:
-            return 1.0 / (1.0 + math.exp(-log_odds))
-        return math.exp(log_odds) / (1.0 + math.exp(log_odds))
+        e = math.exp(-abs(log_odds))
+        suits = 1.0 / (1.0 + e) if log_odds >= 0 else e / (1.0 + e)
+        if self.most_unsaid is None:
+            return suits
+        return suits * max(0.0, 1.0 - values.get(UNSAID, 0.0) / self.most_unsaid)
 
 
 class RefusalSpec(RefusalModel):

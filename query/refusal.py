@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from query.evidence import Evidence
+from query.exactness import asked_exactly
 from query.features import COSINE, MAXSIM_MEAN
-from query.profile_parts import RefusalSpec
+from query.profile_parts import UNSAID, RefusalSpec
 from query.request import Language
 
 # Passages behind the first that it is compared with.
@@ -43,11 +44,13 @@ class Decision:
         probability: that the top passages answer.
         threshold: below it the search refuses.
         profile: whose threshold it is.
+        unsaid: how far the probability was lowered because nothing of the asked kind stands there.
     """
 
     probability: float
     threshold: float
     profile: str
+    unsaid: float = 0.0
 
     @property
     def refused(self) -> bool:
@@ -56,9 +59,10 @@ class Decision:
     @property
     def reason(self) -> str:
         """For people: the score, the threshold, the profile."""
+        why = " Where its words stand, nothing stands that is of the kind it asks for." if self.unsaid else ""
         return (
             f"The probability that the nearest passages answer is {self.probability:.3f}, "
-            f"below the threshold {self.threshold:.3f} of the profile {self.profile}."
+            f"below the threshold {self.threshold:.3f} of the profile {self.profile}.{why}"
         )
 
 
@@ -68,27 +72,34 @@ def decide(spec: RefusalSpec, features: Mapping[str, float], profile: str, langu
     Raises:
         KeyError: a feature of the spec is not among them.
     """
+    model = spec.model_for(language)
     return Decision(
-        probability=spec.model_for(language).probability(features), threshold=spec.threshold, profile=profile
+        probability=model.probability(features),
+        threshold=spec.threshold,
+        profile=profile,
+        unsaid=features.get(UNSAID, 0.0) if model.most_unsaid is not None else 0.0,
     )
 
 
-def features_of(pool: Sequence[Judged], found: Evidence) -> dict[str, float]:
+def features_of(pool: Sequence[Judged], found: Evidence, unsaid: float = 0.0) -> dict[str, float]:
     """Features of one query, by name, in their own units.
 
     Args:
         pool: the candidates in their order, best first; empty gives the features of a search that found nothing.
         found: the words of the query in the first passage of the pool.
+        unsaid: `query.answer_type.Found.unsaid` of that passage.
 
     Returns:
-        Always the same names but for `maxsim_mean_rank`, which needs token vectors in the index.
+        Always the same names but for `maxsim_mean` and `maxsim_mean_rank`, which need token vectors in the index.
     """
     words = len(found.words)
     mass = sum(word.rarity for word in found.words)
     length = math.log(max(1, words))
     scores = [judged.score for judged in pool]
-    lift = scores[0] - statistics.median(scores) if scores else 0.0
-    over_next = scores[0] - statistics.fmean(scores[1 : NEXT + 1]) if len(scores) > 1 else 0.0
+    # What stands first for an identifier may have a lower score than what stands behind it.
+    best, *behind = sorted(scores[: NEXT + 1], reverse=True) or [0.0]
+    lift = best - statistics.median(scores) if scores else 0.0
+    over_next = best - statistics.fmean(behind) if behind else 0.0
     missing = sum(_has_mark(word.text) for place, word in enumerate(found.words) if place not in found.exactly)
     cosines = [judged.features[COSINE] for judged in pool if COSINE in judged.features]
     values = {
@@ -96,16 +107,27 @@ def features_of(pool: Sequence[Judged], found: Evidence) -> dict[str, float]:
         "lift_by_rarity_and_length": _ratio(lift, mass) * length,
         "lift_over_next": _ratio(over_next, mass),
         "coverage": _coverage(found, found.loosely),
+        "coverage_as_written": _share(found, found.exactly),
         "coverage_by_sentence": max((_share(found, one | found.title) for one in found.sentences), default=0.0),
         "coverage_by_title": _share(found, found.title),
+        "rarity_missing": sum(word.rarity for place, word in enumerate(found.words) if place not in found.loosely),
         "marks_missing": _ratio(missing, words),
+        "identifiers_missing": _identifiers_missing(found),
         "length": length,
         "cosine_best": max(cosines, default=0.0),
         "cosine_rank": _rank(pool, COSINE),
+        UNSAID: unsaid,
     }
     if any(MAXSIM_MEAN in judged.features for judged in pool):
         values["maxsim_mean_rank"] = _rank(pool, MAXSIM_MEAN)
+        values["maxsim_mean"] = pool[0].features.get(MAXSIM_MEAN, 0.0)
     return values
+
+
+def _identifiers_missing(found: Evidence) -> float:
+    """Share of the query's identifiers that the first passage does not hold as they are written."""
+    asked = [place for place, word in enumerate(found.words) if asked_exactly(word.text)]
+    return _ratio(sum(place not in found.exactly for place in asked), len(asked))
 
 
 def _rank(pool: Sequence[Judged], name: str) -> float:

@@ -127,6 +127,23 @@ def test_a_feature_that_the_index_cannot_give_is_no_decision(calibrated: SearchC
     assert any("maxsim_mean_rank" in note for note in result.notes)
 
 
+def test_what_has_all_the_words_and_no_answer_is_refused(calibrated: SearchContext) -> None:
+    spec = calibrated.profile.refusal
+    assert spec is not None
+    query = "מה הטלפון של הקבלן, שישקה את הגן המרכזי שלוש פעמים?"
+    lenient = spec.model_copy(update={"threshold": 0.001, "most_unsaid": None})
+    context = replace(calibrated, profile=calibrated.profile.model_copy(update={"refusal": lenient}))
+    assert not _ask(context, query).refused
+    strict = lenient.model_copy(update={"most_unsaid": 0.5})
+    context = replace(calibrated, profile=calibrated.profile.model_copy(update={"refusal": strict}))
+    result = _ask(context, query)
+    assert result.refused
+    assert result.hits[0].chunk_id == "c1"
+    assert result.reason is not None
+    assert "kind it asks for" in result.reason
+    assert not _ask(context, "כמה פעמים בשבוע ישקה הקבלן את הגן המרכזי?").refused
+
+
 def test_an_empty_index_is_refused(make_context: MakeContext, calibrated: SearchContext) -> None:
     empty = make_context([], profile=calibrated.profile)
     result = _ask(empty, "מהי אגרת תו חניה?")

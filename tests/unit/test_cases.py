@@ -31,12 +31,12 @@ def ours() -> CaseSet:
     return load_cases(FOLDER, max_file_bytes=MAX_BYTES)
 
 
-def test_there_are_twelve_of_each_kind(ours: CaseSet) -> None:
+def test_there_are_two_dozen_of_each_kind(ours: CaseSet) -> None:
     assert Counter(case.kind for case in ours.cases) == {
-        "negation": 12,
-        "identifiers": 12,
-        "same-name": 12,
-        "verbatim": 12,
+        "negation": 24,
+        "identifiers": 24,
+        "same-name": 24,
+        "verbatim": 24,
     }
     assert len({case.query for case in ours.cases}) == len(ours.cases)
 

@@ -6,7 +6,6 @@ import pytest
 
 from query.candidate import Candidate, Passage
 from query.exactness import asked_exactly, held, holders_first
-from search_config.records import Locator
 
 
 def passage(content: str, *, title: str = "", section: str = "") -> Passage:
@@ -21,7 +20,7 @@ def passage(content: str, *, title: str = "", section: str = "") -> Passage:
         content=content,
         language="he",
         url=None,
-        locator=Locator.model_validate({"from": 0, "to": len(content), "label": "x"}),
+        place={"from": 0, "to": len(content), "label": "x"},
     )
 
 

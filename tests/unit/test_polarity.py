@@ -44,7 +44,8 @@ def test_side(text: str, expected: int) -> None:
         ("באיזה חוזה מותר לשוכר להחזיק חיות מחמד?", STRICT, -1),
         ("מה נאמר על חיות מחמד של שוכר?", STRICT, 0),
         ("אסור להחזיק חיות מחמד", "החניה בתשלום. אין כניסה בלילה.", 0),
-        ("Is smoking not allowed in the stairwell?", "Smoking in the stairwell is prohibited.", 1),
+        ("Is smoking not allowed in the stairwell?", "Smoking in the stairwell is prohibited.", 0),
+        ("Is smoking forbidden in the stairwell?", "Smoking in the stairwell is allowed.", -1),
         ("Is smoking not allowed in the stairwell?", "Smoking in the stairwell is common.", -1),
     ],
 )

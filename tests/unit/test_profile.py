@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from models.e5 import E5Embedder
-from query.profile import SEARCHED_FIELDS, Profile, load_profile
+from query.profile import SEARCHED_FIELDS, UNTUNED, Profile, load_profile, profile_for
 from search_config.errors import InvalidProfile
 from search_config.hebrew import ANALYZER_VERSION
 from search_config.install import IndexInfo
@@ -65,6 +65,25 @@ def test_another_model_or_analyzer_is_refused(field: str, value: str, names: str
         Profile.model_validate(_default() | {field: value}).checked_for(_info())
     assert value in caught.value.what
     assert names in caught.value.what
+
+
+def test_another_model_goes_on_untuned_where_no_profile_was_named(tmp_path: Path) -> None:
+    info, shipped = _info(), load_profile()
+    found = profile_for(info.model, info.analyzer)
+    assert found.checked_for(info).name == UNTUNED
+    assert (found.fusion.rule, found.refusal, found.blend, found.blends) == ("rrf", None, None, {})
+    assert found.weights["he"] == {"bm25": 0.5, "knn": 0.5}
+    assert found.boosts() == shipped.boosts()
+    assert "mafteach tune" in (found.warning or "")
+    assert info.model.identity in (found.warning or "")
+    # What somebody named is not replaced in silence, and what suits is not replaced at all.
+    named = tmp_path / "named.json"
+    named.write_text(json.dumps(_default()), encoding="utf-8")
+    with pytest.raises(InvalidProfile, match="go on untuned"):
+        profile_for(info.model, info.analyzer, named).checked_for(info)
+    own = E5Embedder(tmp_path).description
+    assert profile_for(own, ANALYZER_VERSION) == shipped
+    assert shipped.warning is None
 
 
 def test_the_same_model_is_accepted() -> None:

@@ -84,6 +84,30 @@ def test_names_and_numbers_that_do_not_stand_there_are_counted() -> None:
     assert features_of(_pool(1.0), Evidence(words, exactly=frozenset({0})))["marks_missing"] == 0.0
 
 
+def test_words_that_are_missing_count_by_their_rarity() -> None:
+    assert features_of(_pool(1.0), _evidence(0, 1, 2))["rarity_missing"] == 0.0
+    assert features_of(_pool(1.0), _evidence(1, 2))["rarity_missing"] == RARE.rarity
+
+
+def test_an_identifier_that_does_not_stand_there() -> None:
+    words = (Word("E-4031", 5.0), Word("חניה", 1.0))
+    assert features_of(_pool(1.0), Evidence(words))["identifiers_missing"] == 1.0
+    assert features_of(_pool(1.0), Evidence(words, exactly=frozenset({0})))["identifiers_missing"] == 0.0
+    assert features_of(_pool(1.0), _evidence())["identifiers_missing"] == 0.0
+
+
+def test_what_is_not_said_lowers_the_probability_however_well_the_passage_suits() -> None:
+    spec = _spec().model_copy(update={"most_unsaid": 0.5})
+    suits = spec.probability({"coverage": 1.0})
+    assert suits == spec.probability({"coverage": 1.0, "unsaid": 0.0}) == _spec().probability({"coverage": 1.0})
+    assert spec.probability({"coverage": 1.0, "unsaid": 0.25}) == pytest.approx(suits / 2)
+    assert spec.probability({"coverage": 1.0, "unsaid": 0.9}) == 0.0
+    refused = decide(spec, {"coverage": 1.0, "unsaid": 0.9}, "p/1", "he")
+    assert refused.refused
+    assert "kind it asks for" in refused.reason
+    assert "kind it asks for" not in decide(_spec(), {"coverage": 0.0, "unsaid": 0.9}, "p/1", "he").reason
+
+
 def test_the_threshold_is_applied_to_the_score_that_is_shown() -> None:
     probability = _spec().probability({"coverage": 0.4})
     for threshold in (probability - 1e-9, probability, probability + 1e-9):

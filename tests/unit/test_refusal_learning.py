@@ -172,3 +172,13 @@ def test_the_curve_has_intervals() -> None:
         share = point.answerable_refused
         assert share.low <= share.value <= share.high
         assert share.high > 0.0
+
+
+def test_what_is_not_said_is_no_feature_of_the_sum_but_lowers_the_whole() -> None:
+    asked = [replace(one, features={**one.features, "unsaid": 0.0}) for one in _questions()]
+    spec = calibrate(asked, FIVE_PERCENT).spec
+    assert "unsaid" not in spec.features
+    assert spec.most_unsaid is not None
+    suits = asked[0].features
+    assert spec.probability({**suits, "unsaid": spec.most_unsaid}) == 0.0
+    assert calibrate(_questions(), FIVE_PERCENT).spec.most_unsaid is None
