@@ -19,10 +19,12 @@ from api.metrics import Metrics
 from api.observe import Observed
 from api.query_log import QueryLog
 from api.rate import RateLimit
+from api.recent import RecentAnswers
 from api.routes import answer, documents, evidence, export, feedback, glossary, health, metrics, page, search
 from api.services import Services
 from api.telemetry import Tracing
 from api.turns import REMOTE_CORES, TOTAL_REMOTE, Turns
+from api.verified import VerifiedKeys
 from api.version import version
 
 DESCRIPTION: Final = (
@@ -59,6 +61,7 @@ def create_app(services: Services) -> FastAPI:
     )
     app.state.services = services
     app.state.metrics = counted
+    app.state.recent = RecentAnswers()
     services.engine.observe_bulk(counted.bulk)
     if query_log is not None:
         query_log.observe_lost(counted.lost)
@@ -68,7 +71,7 @@ def create_app(services: Services) -> FastAPI:
     app.add_middleware(
         Gate,
         routes=app,
-        authenticator=Authenticator(services.keys, services.tokens),
+        authenticator=Authenticator(VerifiedKeys(services.keys, seconds=settings.key_cache_s), services.tokens),
         rate=RateLimit(settings.rate_limit_per_minute),
         turns=Turns(cores=os.cpu_count() or 1, waiting=settings.waiting_requests),
         apart=_apart(services),

@@ -1,12 +1,13 @@
 """Who asks: tenant and groups come from the credential in the `Authorization` header and from nowhere else.
 
 `api.gate` checks it before a request's body is read, for every route that is not named open; the dependencies here give
-routes the caller that it found, and refuse where it found none.
+routes the caller that it found, and refuse where it found none. They wait for nothing and are asynchronous all the
+same: the framework would run each other function on a thread of its own, one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -15,8 +16,9 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from api.caller import Caller, Permission
 from api.jwt import TokenVerifier, refused
-from api.keys import KEY_MARK, KeyStore
+from api.keys import KEY_MARK
 from api.services import Services
+from api.verified import VerifiedKeys
 from search_config.errors import AuthenticationError
 
 SCHEME: Final = "bearer"
@@ -36,8 +38,13 @@ bearer: Final = HTTPBearer(
 class Authenticator:
     """Both kinds of credentials behind one header."""
 
-    keys: KeyStore
+    keys: VerifiedKeys
     tokens: TokenVerifier | None
+
+    def known(self, header: str | None) -> Caller | None:
+        """The caller of a key that was let in lately; None where the credential has to be looked at."""
+        scheme, credential = _parts(header)
+        return self.keys.known(credential) if scheme == SCHEME and len(credential) <= MAX_CREDENTIAL else None
 
     def authenticate(self, header: str | None) -> Caller:
         """The caller that an `Authorization` header names.
@@ -46,9 +53,8 @@ class Authenticator:
             AuthenticationError: no credential, another scheme, or one that does not hold.
             EngineError: keys can't be looked up.
         """
-        scheme, _, credential = (header or "").partition(" ")
-        credential = credential.strip()
-        if scheme.lower() != SCHEME or not credential:
+        scheme, credential = _parts(header)
+        if scheme != SCHEME or not credential:
             raise AuthenticationError(
                 "No key was sent.",
                 where="Authorization",
@@ -61,7 +67,12 @@ class Authenticator:
         return self.tokens.authenticate(credential)
 
 
-def services(request: Request) -> Services:
+def _parts(header: str | None) -> tuple[str, str]:
+    scheme, _, credential = (header or "").partition(" ")
+    return scheme.lower(), credential.strip()
+
+
+async def services(request: Request) -> Services:
     """What this application was composed with."""
     composed: Services = request.app.state.services
     return composed
@@ -70,7 +81,7 @@ def services(request: Request) -> Services:
 ServicesHere = Annotated[Services, Depends(services)]
 
 
-def caller(
+async def caller(
     request: Request, _described: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)] = None
 ) -> Caller:
     """The caller that the gate let in.
@@ -84,14 +95,14 @@ def caller(
     return known
 
 
-def permitted(permission: Permission) -> Callable[[Caller], Caller]:
+def permitted(permission: Permission) -> Callable[[Caller], Awaitable[Caller]]:
     """A dependency: the caller, who has this permission.
 
     Raises:
         NotPermitted
     """
 
-    def check(known: Annotated[Caller, Depends(caller)]) -> Caller:
+    async def check(known: Annotated[Caller, Depends(caller)]) -> Caller:
         return known.checked_for(permission)
 
     return check

@@ -57,6 +57,7 @@ class Gate:
         self._rate = rate
         self._turns = turns
         self._apart = dict(apart or {})
+        self._fixed: set[tuple[str, str | None, str]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it."""
@@ -64,8 +65,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         try:
-            # Keys are looked up in the engine; the loop goes on meanwhile.
-            caller = await run_in_threadpool(self._admitted, Headers(scope=scope).getlist("authorization"))
+            caller = await self._admitted(Headers(scope=scope).getlist("authorization"))
         except MafteachError as error:
             noted(scope, error.code)
             await answer_of(error)(scope, receive, send)
@@ -79,14 +79,29 @@ class Gate:
             noted(scope, error.code)
             await answer_of(error)(scope, receive, send)
 
-    def _admitted(self, headers: list[str]) -> Caller:
+    async def _admitted(self, headers: list[str]) -> Caller:
         if len(headers) > 1:
             # Whoever stands before this service may have looked at another one of them.
             raise refused()
-        caller = self._authenticator.authenticate(headers[0] if headers else None)
+        header = headers[0] if headers else None
+        caller = self._authenticator.known(header)
+        if caller is None:
+            # Looked up in the engine; the loop goes on meanwhile.
+            caller = await run_in_threadpool(self._authenticator.authenticate, header)
         self._rate.count(caller)
         return caller
 
     def _leads_somewhere(self, scope: Scope) -> bool:
-        """Whether a route takes this request; where none does, 404 or 405 tells nothing that /docs does not."""
-        return any(route.matches(scope)[0] is Match.FULL for route in self._routes.router.routes)
+        """Whether a route takes this request; where none does, 404 or 405 tells nothing that /docs does not.
+
+        What leads to a route whose path is fixed is remembered: there are few, and comparing all takes its time.
+        """
+        place = (scope["type"], scope.get("method"), scope["path"])
+        if place in self._fixed:
+            return True
+        for route in self._routes.router.routes:
+            if route.matches(scope)[0] is Match.FULL:
+                if getattr(route, "path", None) == scope["path"]:
+                    self._fixed.add(place)
+                return True
+        return False

@@ -7,7 +7,7 @@ import hmac
 import logging
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -61,11 +61,16 @@ class CreatedKey(KeyRecord):
 
 
 class KeyStore:
-    """The keys index. Look-ups go by id and see a revocation at once: nothing is cached."""
+    """The keys index. Look-ups go by id and see a revocation at once: nothing is kept here (`api.verified` keeps)."""
 
     def __init__(self, engine: Engine, names: Names) -> None:
         self._engine = engine
         self._index = names.keys
+        self._on_revoked: list[Callable[[str], None]] = []
+
+    def observe_revoked(self, listener: Callable[[str], None]) -> None:
+        """Tell `listener` the id of every key that is revoked by this store."""
+        self._on_revoked.append(listener)
 
     def create(
         self,
@@ -146,6 +151,8 @@ class KeyStore:
             self._engine.request(
                 "POST", f"/{self._index}/_update/{key_id}", body=change, params={"refresh": "wait_for"}
             )
+        for listener in self._on_revoked:
+            listener(key_id)
         return _record(row)
 
     def authenticate(self, presented: str) -> Caller:

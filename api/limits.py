@@ -22,7 +22,7 @@ MAX_BODY_BYTES: Final = 1_000_000
 log = logging.getLogger(__name__)
 
 
-def no_parameters(request: Request) -> None:
+async def no_parameters(request: Request) -> None:
     """Refuse a query string where a route takes none: whoever sends `?tenant=…` must not believe that it counts.
 
     Raises:

@@ -91,7 +91,7 @@ def sendable(result: SearchResult) -> SearchResult:
     return result.model_copy(update={"degraded": told})
 
 
-def trail(request: Request) -> Trail:
+async def trail(request: Request) -> Trail:
     """The trail of this request."""
     found: Trail = request.state.trail
     return found

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
+from query import wording
 from query.citations import Verified
 from query.extractive import Chosen, Extract
 from query.request import Hit, Side
+from query.wording import Tongue, told
 
-NO_PASSAGE: Final = "No passage of {} was found."
 # Chooses sentences: the hits, and the most of them for each part of the question.
 Choose = Callable[[Sequence[Hit], int], Extract]
 
@@ -53,6 +53,6 @@ def uncited(sides: Sequence[Side], hits: Sequence[Hit], text: Verified) -> tuple
     return tuple(side for side in sides if numbers_of(side, hits) and not cited & set(side.document_ids))
 
 
-def silent(sides: Sequence[Side], hits: Sequence[Hit]) -> tuple[str, ...]:
+def silent(sides: Sequence[Side], hits: Sequence[Hit], language: Tongue) -> tuple[str, ...]:
     """Notes on sides of which nothing was found."""
-    return tuple(NO_PASSAGE.format(side.name) for side in sides if not numbers_of(side, hits))
+    return tuple(told(wording.SIDE_SILENT, language, name=one.name) for one in sides if not numbers_of(one, hits))

@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import Final
 
 from models.base import LanguageModel
+from query import wording
 from query.answer_events import AnswerEvent, Done, Drafted, SentenceChecked, SourcesFound
 from query.answer_fields import FieldsPart, behind, fields_part, joined, shifted, with_names
 from query.answer_request import AnswerRequest
@@ -16,16 +17,18 @@ from query.answer_result import NOT_CHECKED, AnswerResult, AnswerSentence, Citat
 from query.answer_sides import extract_each, numbers_of, silent, uncited
 from query.citations import DraftSentence, Verified, checked_sentence, citation_of
 from query.cited_documents import document_names
+from query.comparison import side_by_side
 from query.drafting import Written, ended, written
 from query.extractive import Extract, extract
 from query.marks import contained
 from query.marks import written as marks_of
+from query.parts import question_parts
 from query.prompt import Prompt, prompt_for
 from query.request import Hit, SearchResult
 from query.search import SearchContext, search
 from query.sentences import Span
+from query.wording import told, tongue
 from search_config.errors import ModelError
-from search_config.language import has_hebrew
 
 log = logging.getLogger(__name__)
 
@@ -34,15 +37,6 @@ NO_ANSWER_TEXT: Final = {
     "he": "NO ANSWER\nבמסמכים אין תשובה לשאלה הזאת.",
     "en": "NO ANSWER\nThe documents do not answer this question.",
 }
-EXTRACTIVE: Final = "Extractive: the passages' own sentences, chosen by their words and vectors; no model wrote any."
-CUT: Final = "The model stopped before its end: at its limit of {} tokens, or broken off."
-MODEL_FAILED: Final = "The language model did not answer ({}); these sentences were chosen without it."
-WINDOW_TOO_SMALL: Final = "No passage fits into the language model's window; these sentences were chosen without it."
-ABSTAINED: Final = "The language model found no answer in the {} passages that it was shown."
-NO_PASSAGES: Final = "The search found no passage."
-FIELDS_ALONE: Final = "No passage answers the rest of the question."
-FROM_FIELDS: Final = "Counted from the documents' fields; no model wrote any."
-SIDE_ADDED: Final = "The model cites nothing of {}: a sentence of it was added."
 
 
 def answer(request: AnswerRequest, context: SearchContext, *, model: LanguageModel | None) -> AnswerResult:
@@ -62,10 +56,24 @@ def answer(request: AnswerRequest, context: SearchContext, *, model: LanguageMod
 def found(request: AnswerRequest, context: SearchContext) -> SearchResult:
     """The search behind an answer: as many passages as the answer may be written from.
 
+    Of a question that asks several things the whole may be refused though one of them is answered: then each is
+    searched by itself, and the passages of those that are answered stand in turn.
+
     Raises:
         as `query.search.search`.
     """
-    return search(request.search.model_copy(update={"size": request.context, "group": False}), context)
+    asked = request.search.model_copy(update={"size": request.context, "group": False})
+    whole = search(asked, context)
+    parts = question_parts(request.question)
+    if not whole.refused or len(parts) == 1:
+        return whole
+    each = [search(asked.model_copy(update={"query": part, "route": "semantic"}), context) for part in parts]
+    answered = [(one.query, one) for one in each if not one.refused and one.hits]
+    if not answered:
+        return whole
+    hits, _ = side_by_side(answered, request.context)
+    apart = told(wording.PARTS_APART, tongue(request.question))
+    return whole.model_copy(update={"refused": False, "reason": None, "hits": hits, "notes": (*whole.notes, apart)})
 
 
 def answer_from(
@@ -115,7 +123,7 @@ def events_from(
         return
     prompt = writer.prompt(model)
     if prompt.sources == 0:
-        yield from _extracted(writer, WINDOW_TOO_SMALL, streaming=streaming)
+        yield from _extracted(writer, writer.say(wording.WINDOW_TOO_SMALL), streaming=streaming)
         return
     try:
         if streaming:
@@ -126,7 +134,7 @@ def events_from(
     except ModelError as error:
         # Where it is and what it said is for the log alone.
         log.exception("the language model failed: %s", error.code)
-        yield from _extracted(writer, MODEL_FAILED.format(error.code), streaming=streaming)
+        yield from _extracted(writer, writer.say(wording.MODEL_FAILED, code=error.code), streaming=streaming)
 
 
 def _extracted(writer: _Writer, explanation: str | None, *, streaming: bool) -> Iterator[AnswerEvent]:
@@ -149,12 +157,16 @@ class _Writer:
     ) -> None:
         self._result, self._hits, self._context = result, hits, context
         self._question = request.question
-        self._language = _language(request.question)
+        self._language = tongue(request.question)
         start = time.perf_counter()
         self.fields: FieldsPart | None = fields_part(result, request.search, context)
         ids = {hit.document_id for hit in hits}
         self._names = document_names(context.engine, context.info.names.documents, request.search, ids)
         self._took: dict[str, float] = {"cite": (time.perf_counter() - start) * MS_PER_S}
+
+    def say(self, code: str, /, **values: object) -> str:
+        """A text of `query.wording` in the language of the question."""
+        return told(code, self._language, **values)
 
     def sources(self) -> tuple[Citation, ...]:
         """The passages, whole, and behind them the documents that were counted."""
@@ -174,9 +186,9 @@ class _Writer:
         return self._fields_alone(self.fields.numbered(1), self._result.reason if self._result.refused else None, notes)
 
     def _fields_alone(self, counted: Verified, explanation: str | None, notes: Sequence[str]) -> AnswerResult:
-        rest = () if self._result.route == "metadata" else (FIELDS_ALONE,)
-        told = (*notes, *rest, FROM_FIELDS)
-        return self._result_of(counted, method="metadata", explanation=explanation, notes=told)
+        rest = () if self._result.route == "metadata" else (self.say(wording.FIELDS_ALONE),)
+        said = (*notes, *rest, self.say(wording.FROM_FIELDS))
+        return self._result_of(counted, method="metadata", explanation=explanation, notes=said)
 
     def prompt(self, model: LanguageModel) -> Prompt:
         """What the model is sent."""
@@ -239,15 +251,13 @@ class _Writer:
         self._took["check"] = (time.perf_counter() - start) * MS_PER_S
         notes = [*_degraded(self._result), *self._fields_notes()]
         if prompt.cut or prompt.dropped:
-            notes.append(
-                f"The model's window of {model.description.window} tokens: {prompt.cut} passage(s) were shortened, "
-                f"{prompt.dropped} left out."
-            )
+            window = model.description.window
+            notes.append(self.say(wording.WINDOW, window=window, cut=prompt.cut, dropped=prompt.dropped))
         if not whole:
-            notes.append(CUT.format(self._context.settings.llm_max_tokens))
+            notes.append(self.say(wording.CUT, limit=self._context.settings.llm_max_tokens))
         counted = self._behind_passages()
         if text.abstained and counted is not None:
-            return self._fields_alone(counted, ABSTAINED.format(prompt.sources), notes)
+            return self._fields_alone(counted, self.say(wording.ABSTAINED, count=prompt.sources), notes)
         if text.abstained:
             return self._abstained(text, model, prompt, notes)
         every_side = self._with_sides(text.verified, notes)
@@ -268,8 +278,8 @@ class _Writer:
             for choice in best.chosen[:1]:
                 number = numbers[choice.number - 1]
                 text = joined(text, self._one_quote(number, number, choice.span))
-                notes.append(SIDE_ADDED.format(side.name))
-        notes += silent(self._result.sides, self._hits)
+                notes.append(self.say(wording.SIDE_ADDED, name=side.name))
+        notes += silent(self._result.sides, self._hits, self._language)
         return text
 
     def _abstained(self, text: Written, model: LanguageModel, prompt: Prompt, notes: list[str]) -> AnswerResult:
@@ -281,7 +291,7 @@ class _Writer:
             model=model.description.name,
             refused=True,
             reason="model",
-            explanation=ABSTAINED.format(prompt.sources),
+            explanation=self.say(wording.ABSTAINED, count=prompt.sources),
             grounded=False,
             not_in_sources=text.missing,
             notes=tuple(notes),
@@ -303,7 +313,12 @@ class _Writer:
             explanation=explanation,
             answered_parts=best.answered,
             not_in_sources=best.missing,
-            notes=(*_degraded(self._result), *self._fields_notes(), *silent(sides, self._hits), EXTRACTIVE),
+            notes=(
+                *_degraded(self._result),
+                *self._fields_notes(),
+                *silent(sides, self._hits, self._language),
+                self.say(wording.EXTRACTIVE),
+            ),
         )
 
     def _fields_notes(self) -> tuple[str, ...]:
@@ -353,7 +368,7 @@ class _Writer:
 
 def _refusal(result: SearchResult, request: AnswerRequest) -> AnswerResult:
     """Before any model is asked; the nearest passages stand in the search."""
-    language = _language(request.question)
+    language = tongue(request.question)
     return AnswerResult(
         question=request.question,
         answer=NO_ANSWER_TEXT[language],
@@ -361,7 +376,7 @@ def _refusal(result: SearchResult, request: AnswerRequest) -> AnswerResult:
         method="none",
         refused=True,
         reason="nothing_relevant" if result.hits else "no_passages",
-        explanation=result.reason if result.hits else NO_PASSAGES,
+        explanation=result.reason if result.hits else told(wording.NO_PASSAGES, language),
         grounded=False,
         not_in_sources=(request.question,),
         notes=_degraded(result),
@@ -370,10 +385,5 @@ def _refusal(result: SearchResult, request: AnswerRequest) -> AnswerResult:
 
 
 def _degraded(result: SearchResult) -> tuple[str, ...]:
-    failed = (leg.leg for leg in result.degraded)
-    return tuple(f"The {leg} leg of the search failed: the answer rests on the other one." for leg in failed)
-
-
-def _language(question: str) -> str:
-    """Of messages and of the prompt."""
-    return "he" if has_hebrew(question) else "en"
+    language = tongue(result.query)
+    return tuple(told(wording.LEG_FAILED, language, leg=one.leg) for one in result.degraded)

@@ -166,7 +166,7 @@ def sparse_body(terms: Mapping[str, float], filters: Sequence[Clause], *, candid
 
 def sparse_scores_body(ids: Sequence[str], terms: Mapping[str, float], filters: Sequence[Clause]) -> Body:
     """The sparse score of each named chunk; chunks that share no term with the query are absent."""
-    return _leg(sparse_query(terms, [*filters, _ids(ids)]), len(ids)) | {"_source": False}
+    return _scores_of(sparse_query(terms, [*filters, _ids(ids)]), len(ids))
 
 
 def exact_knn_body(vector: Sequence[float], filters: Sequence[Clause], *, candidates: int) -> Body:
@@ -176,12 +176,12 @@ def exact_knn_body(vector: Sequence[float], filters: Sequence[Clause], *, candid
 
 def cosines_body(ids: Sequence[str], vector: Sequence[float], filters: Sequence[Clause]) -> Body:
     """The cosine of each named chunk."""
-    return _leg(_cosine(vector, [*filters, _ids(ids)]), len(ids)) | {"_source": False}
+    return _scores_of(_cosine(vector, [*filters, _ids(ids)]), len(ids))
 
 
 def bm25_body(ids: Sequence[str], query: Clause) -> Body:
     """The BM25 score of each named chunk by a `lexical_query`; chunks that it does not match are absent."""
-    return _leg(with_filters(query, [_ids(ids)]), len(ids)) | {"_source": False}
+    return _scores_of(with_filters(query, [_ids(ids)]), len(ids))
 
 
 def vectors_body(ids: Sequence[str], filters: Sequence[Clause]) -> Body:
@@ -206,13 +206,8 @@ def features_body(
     if vector is not None:
         cosine = _cosine(vector, only)["script_score"]
         should.append({"script_score": {**cosine, "_name": "cosine"}})
-    body: Body = {
-        "query": {"bool": {"filter": only, "should": should}},
-        "size": len(ids),
-        "track_total_hits": False,
-        "_source": False,
-    }
-    return {**body, "docvalue_fields": [fields.TOKEN_CODES]} if with_codes else body
+    body = _scores_of({"bool": {"filter": only, "should": should}}, len(ids))
+    return {**body, "docvalue_fields": [fields.CHUNK_ID, fields.TOKEN_CODES]} if with_codes else body
 
 
 def details_body(
@@ -233,6 +228,24 @@ def details_body(
             "fields": {field: {} for field in analyses},
             "highlight_query": query,
         },
+    }
+
+
+def chunk_of(row: Mapping[str, Any]) -> str:
+    """The chunk of a row that was asked for its scores alone."""
+    chunk: str = row["fields"][fields.CHUNK_ID][0]
+    return chunk
+
+
+def _scores_of(query: Clause, size: int) -> Body:
+    """Rows of which `chunk_of` and the score are read: by columns. The id of a row lies beside its whole text and its
+    vector, which the engine unpacks to give it; that takes longer than finding and scoring it."""
+    return {
+        "query": query,
+        "size": size,
+        "track_total_hits": False,
+        "stored_fields": "_none_",
+        "docvalue_fields": [fields.CHUNK_ID],
     }
 
 

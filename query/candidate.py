@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from query.fusion.base import Fused, Scored
 from query.request import Hit, Leg, Scores, StageScore
@@ -12,9 +11,11 @@ from search_config import fields
 from search_config.records import Locator
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """The stored fields of one chunk that answers need."""
+class Passage(NamedTuple):
+    """The stored fields of one chunk that answers need.
+
+    Attributes:
+        place: the locator as it is stored. It is read where it is shown: of hundreds of passages ten are."""
 
     chunk_id: str
     document_id: str
@@ -26,19 +27,58 @@ class Passage:
     content: str
     language: str
     url: str | None
-    locator: Locator
+    place: Mapping[str, Any]
     confidence: float | None = None
 
+    @property
+    def locator(self) -> Locator:
+        """Where in its document it stands."""
+        return Locator.model_validate(self.place)
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+
+class Place(NamedTuple):
+    """Rank (from 1) and raw score in one leg. There are hundreds in a search, so no validated record:
+    `query.request.StageScore` is made of it for what is shown."""
+
+    rank: int
+    score: float
+
+
+class StageScores(NamedTuple):
+    """Scores by stage, as `query.request.Scores`; None where a stage did not see the passage."""
+
+    bm25: Place | None = None
+    knn: Place | None = None
+    sparse: Place | None = None
+    fused: float | None = None
+    rerank: float | None = None
+
+    def shown(self) -> Scores:
+        """The record of an answer."""
+        return Scores(
+            bm25=_shown(self.bm25),
+            knn=_shown(self.knn),
+            sparse=_shown(self.sparse),
+            fused=self.fused,
+            rerank=self.rerank,
+        )
+
+
+UNSCORED: Final = StageScores()
+
+
+def _shown(place: Place | None) -> StageScore | None:
+    return None if place is None else StageScore(rank=place.rank, score=place.score)
+
+
+class Candidate(NamedTuple):
     """A passage with its rank and score in the legs that returned it.
 
     `scores.knn.score` is the cosine, not the engine's number. `cosine` is known for hits of the dense leg, and for
     others once it was asked for."""
 
     passage: Passage
-    scores: Scores = field(default_factory=Scores)
+    scores: StageScores = UNSCORED
     cosine: float | None = None
 
     @property
@@ -48,19 +88,20 @@ class Candidate:
 
 def passage_of(source: Mapping[str, Any]) -> Passage:
     """A passage from the engine's `_source`."""
+    read = source.get
     return Passage(
-        chunk_id=source[fields.CHUNK_ID],
-        document_id=source[fields.DOCUMENT_ID],
-        version=source[fields.VERSION],
-        content_hash=source[fields.CONTENT_HASH],
-        ordinal=source[fields.ORDINAL],
-        title=source[fields.TITLE],
-        section=source.get(fields.SECTION) or "",
-        content=source[fields.CONTENT],
-        language=source[fields.LANGUAGE],
-        url=source.get(fields.URL),
-        locator=Locator.model_validate(source[fields.LOCATOR]),
-        confidence=source.get(fields.CONFIDENCE),
+        source[fields.CHUNK_ID],
+        source[fields.DOCUMENT_ID],
+        source[fields.VERSION],
+        source[fields.CONTENT_HASH],
+        source[fields.ORDINAL],
+        source[fields.TITLE],
+        read(fields.SECTION) or "",
+        source[fields.CONTENT],
+        source[fields.LANGUAGE],
+        read(fields.URL),
+        source[fields.LOCATOR],
+        read(fields.CONFIDENCE),
     )
 
 
@@ -74,20 +115,25 @@ def ranked(leg: Leg, rows: Sequence[tuple[Passage, float]], *, limit: int) -> tu
     """
     ordered = sorted(rows, key=lambda row: (-row[1], row[0].chunk_id))[:limit]
     return tuple(
-        Candidate(
-            passage,
-            Scores.model_validate({leg: StageScore(rank=rank, score=score)}),
-            cosine=score if leg == "knn" else None,
-        )
+        Candidate(passage, _of_leg(leg, Place(rank, score)), score if leg == "knn" else None)
         for rank, (passage, score) in enumerate(ordered, start=1)
     )
+
+
+def _of_leg(leg: Leg, place: Place) -> StageScores:
+    if leg == "bm25":
+        return StageScores(place)
+    return StageScores(None, place) if leg == "knn" else StageScores(None, None, place)
 
 
 def newest_versions(*legs: Sequence[tuple[Passage, float]]) -> tuple[list[tuple[Passage, float]], ...]:
     """Rows of each leg without those of a version that is older than another one of the same document in any leg."""
     newest: dict[str, int] = {}
-    for passage, _ in (row for leg in legs for row in leg):
-        newest[passage.document_id] = max(passage.version, newest.get(passage.document_id, 0))
+    for leg in legs:
+        for passage, _ in leg:
+            document = passage.document_id
+            if passage.version > newest.get(document, 0):
+                newest[document] = passage.version
     return tuple([row for row in leg if row[0].version == newest[row[0].document_id]] for leg in legs)
 
 
@@ -100,12 +146,8 @@ def merged(
         candidate, known = other, found.get(other.chunk_id)
         if known is not None:
             ours, theirs = known.scores, other.scores
-            scores = Scores.model_construct(
-                bm25=theirs.bm25 or ours.bm25,
-                knn=theirs.knn or ours.knn,
-                sparse=theirs.sparse or ours.sparse,
-                fused=ours.fused,
-                rerank=ours.rerank,
+            scores = StageScores(
+                theirs.bm25 or ours.bm25, theirs.knn or ours.knn, theirs.sparse or ours.sparse, ours.fused, ours.rerank
             )
             cosine = known.cosine if other.cosine is None else other.cosine
             candidate = Candidate(known.passage, scores, cosine)
@@ -118,9 +160,9 @@ def scored(leg: Leg, candidates: Sequence[Candidate], more: Mapping[str, float] 
     afterwards."""
     hits = []
     for candidate in candidates:
-        stage: StageScore | None = getattr(candidate.scores, leg)
+        stage: Place | None = getattr(candidate.scores, leg)
         if stage is not None:
-            hits.append(Scored(candidate.chunk_id, stage.score, stage.rank))
+            hits.append(Scored(candidate.passage.chunk_id, stage.score, stage.rank))
     return hits + [Scored(chunk_id, score, None) for chunk_id, score in sorted((more or {}).items())]
 
 
@@ -132,10 +174,7 @@ def with_fused(
     for row in order:
         candidate = found[row.chunk_id]
         said = candidate.scores
-        # Built anew, not copied: there are hundreds in a search, and a copy takes five times as long.
-        scores = Scores.model_construct(
-            bm25=said.bm25, knn=said.knn, sparse=said.sparse, fused=row.score, rerank=said.rerank
-        )
+        scores = StageScores(said.bm25, said.knn, said.sparse, row.score, said.rerank)
         cosine = cosines.get(row.chunk_id) if candidate.cosine is None else candidate.cosine
         rows.append(Candidate(candidate.passage, scores, cosine))
     return tuple(rows)
@@ -159,5 +198,5 @@ def hit_of(candidate: Candidate, rank: int, *, highlights: tuple[str, ...], dist
         confidence=passage.confidence,
         highlights=highlights,
         cosine_distance=distance,
-        scores=candidate.scores,
+        scores=candidate.scores.shown(),
     )

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from models.base import Embedder, Terms, Vectors, sparse_encoder, token_coder
 from models.vectors import checked
+from query import wording
 from query.features import QueryTokens
 from query.request import Degraded, Leg
+from query.wording import told, tongue
 from search_config.errors import ModelError
 
 
@@ -62,9 +64,9 @@ def _dense(
         degraded.append(Degraded(leg="knn", reason=str(error)))
         return EmbeddedQuery()
     if count > embedder.query_window:
-        rest = "the rest was used by the lexical leg only" if weights["bm25"] > 0 else "the rest was not used"
-        notes.append(f"The query has {count} tokens, the model reads {embedder.query_window}: {rest}.")
-    return EmbeddedQuery(tuple(float(value) for value in vectors[0]), tokens, terms)
+        cut = wording.CUT_FOR_BOTH if weights["bm25"] > 0 else wording.CUT_FOR_ONE
+        notes.append(told(cut, tongue(query), count=count, window=embedder.query_window))
+    return EmbeddedQuery(tuple(vectors[0].tolist()), tokens, terms)
 
 
 def _made(query: str, embedder: Embedder) -> tuple[Vectors, QueryTokens | None, Terms | None]:

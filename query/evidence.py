@@ -28,6 +28,9 @@ from search_config.hebrew import INFLECTED_ANALYZER, QUERY_FUNCTION_WORDS
 MAX_WORDS: Final = 32
 # Characters of the first passage that are analysed: the engine gives 10,000 terms at most, several for a word.
 MAX_ANALYSED: Final = 8_000
+# Among fewer passages a word is as rare as it would be among these: else a word that one of two passages lacks would
+# outweigh all that the other holds.
+FEWEST: Final = 100
 # Marks of the sentence around a word.
 EDGES: Final = " \t.,;:!?\"'()[]{}<>*|\u05f3\u05f4\u2018\u2019\u201c\u201d\u201e-\u2013\u2014"
 # A word is held where its inflected form, its English stem or the word as it is written stands in the text.
@@ -77,6 +80,14 @@ class Evidence:
     sentences: tuple[frozenset[int], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Passages that pass the filters, and of these the ones that hold each content word of a query in any form."""
+
+    passages: int
+    holding: tuple[int, ...]
+
+
 def content_words(query: str) -> tuple[str, ...]:
     """The words of a query that say something, each once, in their order; all words, where none does."""
     words = list(dict.fromkeys(word for token in query.split() if (word := token.strip(EDGES))))
@@ -85,12 +96,29 @@ def content_words(query: str) -> tuple[str, ...]:
 
 
 def rarity(holding: int, passages: int) -> float:
-    """Inverse document frequency as BM25 has it (Robertson and Zaragoza 2009), 1 added so that it stays above 0."""
-    return math.log(1.0 + (passages - holding + 0.5) / (holding + 0.5))
+    """Inverse document frequency as BM25 has it (Robertson and Zaragoza 2009), 1 added so that it stays above 0; among
+    `FEWEST` passages at least."""
+    return math.log(1.0 + (max(passages, FEWEST) - holding + 0.5) / (holding + 0.5))
+
+
+def counted(engine: Engine, header: build.Body, filters: Sequence[Clause], words: Sequence[str]) -> Counts:
+    """Count among the passages that pass the filters: one `_msearch`.
+
+    Raises:
+        EngineRejected, EngineOverloaded, EngineUnreachable
+    """
+    answers = engine.msearch([(header, body) for body in _count_bodies(words, filters)])
+    for answer in answers:
+        raise_failure(answer, str(header["index"]))
+    return _counts(answers)
 
 
 def evidence(
-    engine: Engine, plan: Plan, first: Candidate | None, pieces: Callable[[Sequence[str]], list[int]]
+    engine: Engine,
+    plan: Plan,
+    first: Candidate | None,
+    pieces: Callable[[Sequence[str]], list[int]],
+    known: Callable[[], Counts] | None = None,
 ) -> Evidence:
     """Look the content words up: one `_msearch`, and one analysis of the first passage.
 
@@ -99,32 +127,38 @@ def evidence(
         plan: of the search: its index, query and filters.
         first: the passage that stands first; None where nothing was found.
         pieces: tokens of each of several texts (`models.base.TokenCounter.count_tokens`).
+        known: gives the counts of the content words, where they were asked for before.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
     words = content_words(plan.query)
-    bodies = [_held_body(words, first.chunk_id if first else "", plan.filters), _count_body(plan.filters)]
-    bodies += [_count_body([*plan.filters, holds(word, (*LOOSE, *STRICT))]) for word in words]
     placed = None if first is None else beside(partial(_places, engine, plan.index, words, first.passage))
-    answers = engine.msearch([(plan.header(), body) for body in bodies])
+    bodies = [] if first is None else [_held_body(words, first.chunk_id, plan.filters)]
+    bodies += [] if known is not None else _count_bodies(words, plan.filters)
+    answers = engine.msearch([(plan.header(), body) for body in bodies]) if bodies else []
     for answer in answers:
         raise_failure(answer, plan.index)
-    held, everything, *counts = answers
-    passages = _total(everything)
-    names = [name for row in held["hits"]["hits"] for name in row.get("matched_queries", ())]
+    held = [] if first is None else answers.pop(0)["hits"]["hits"]
+    names = [name for row in held for name in row.get("matched_queries", ())]
+    counts = _counts(answers) if known is None else known()
     title, *sentences = [frozenset[int]()] if placed is None else placed.result()
     return Evidence(
         words=tuple(
             # The counts are of two moments: a word may have come in between.
-            Word(text=word, rarity=rarity(_total(count), max(passages, _total(count))), pieces=max(1, tokens))
-            for word, count, tokens in zip(words, counts, pieces(words), strict=True)
+            Word(text=word, rarity=rarity(count, max(counts.passages, count)), pieces=max(1, tokens))
+            for word, count, tokens in zip(words, counts.holding, pieces(words), strict=True)
         ),
         loosely=frozenset(place for place in range(len(words)) if f"{_LOOSELY} {place}" in names),
         exactly=frozenset(place for place in range(len(words)) if f"{_EXACTLY} {place}" in names),
         title=title,
         sentences=tuple(sentences),
     )
+
+
+def _counts(answers: Sequence[Answer]) -> Counts:
+    everything, *holding = map(_total, answers)
+    return Counts(everything, tuple(holding))
 
 
 def _total(answer: Answer) -> int:
@@ -181,18 +215,23 @@ def holds(word: str, analyses: Sequence[str]) -> Clause:
 
 
 def _held_body(words: Sequence[str], chunk_id: str, filters: Sequence[Clause]) -> build.Body:
-    named = [
-        {"dis_max": {**holds(word, analyses)["dis_max"], "_name": f"{name} {place}"}}
-        for place, word in enumerate(words)
-        for name, analyses in ((_LOOSELY, (*LOOSE, *STRICT)), (_EXACTLY, STRICT))
-    ]
+    named = []
+    for place, word in enumerate(words):
+        exact = {"dis_max": {**holds(word, STRICT)["dis_max"], "_name": f"{_EXACTLY} {place}"}}
+        loose = holds(word, LOOSE)["dis_max"]["queries"]
+        named.append({"dis_max": {"queries": [*loose, exact], "_name": f"{_LOOSELY} {place}"}})
     only = {"term": {fields.CHUNK_ID: chunk_id}}
     return {
         "query": {"bool": {"filter": [*filters, only], "should": named, "minimum_should_match": 0}},
         "size": 1,
         "track_total_hits": False,
-        "_source": False,
+        "stored_fields": "_none_",
     }
+
+
+def _count_bodies(words: Sequence[str], filters: Sequence[Clause]) -> list[build.Body]:
+    """All passages, then those that hold each word."""
+    return [_count_body(filters), *(_count_body([*filters, holds(word, (*LOOSE, *STRICT))]) for word in words)]
 
 
 def _count_body(filters: Sequence[Clause]) -> build.Body:

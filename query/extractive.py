@@ -99,7 +99,7 @@ def analysed(
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
     words = [content_words(part) for part in parts]
-    spans = [(number, *span) for number, hit in enumerate(hits, 1) for span in passage_sentences(hit.content)]
+    spans = [(number, *span) for number, hit in enumerate(hits, 1) for span in _answering(hit)]
     texts = [hits[number - 1].content[start:end] for number, start, end in spans]
     flat = [word for own in words for word in own]
     terms = iter(_terms(engine, index, [*flat, *(hit.title for hit in hits), *texts]))
@@ -109,6 +109,18 @@ def analysed(
         Sentence(number, start, end, text, next(terms)) for (number, start, end), text in zip(spans, texts, strict=True)
     )
     return asked, Candidates(sentences, titles)
+
+
+def _answering(hit: Hit) -> Sequence[Span]:
+    """The sentences of a passage. Its document's title, which heads the text too, holds the words of many questions
+    and answers none; it is left where it is all that there is."""
+    spans = passage_sentences(hit.content)
+    title = _plain(hit.title)
+    return [(start, end) for start, end in spans if _plain(hit.content[start:end]) != title] or spans
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lstrip("# ").split())
 
 
 def scored(asked: Asked, found: Candidates, embedder: Embedder) -> NDArray[np.float64]:

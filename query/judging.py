@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from models.base import TokenCounter
+from query import build, wording
+from query.answer_type import unsaid
+from query.beside import beside
 from query.candidate import Candidate
-from query.evidence import evidence
+from query.evidence import Counts, content_words, counted, evidence
 from query.features import COSINE, Features
+from query.filters import Clause
 from query.profile import Profile
 from query.refusal import Decision, Judged, decide, features_of
 from query.request import Degraded, Language
 from query.reranking import POOL
 from query.retrieve import Plan
+from query.wording import Tongue, told, tongue
 from search_config.client import Engine
 
 
@@ -33,6 +39,8 @@ class Ranking(Protocol):
     def features(self) -> Features: ...
     @property
     def degraded(self) -> Sequence[Degraded]: ...
+    @property
+    def counted(self) -> Callable[[], Counts] | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,7 @@ class Judgement:
 
     decision: Decision | None = None
     note: str | None = None
+    language: Tongue = "en"
 
     @property
     def refused(self) -> bool:
@@ -48,8 +57,32 @@ class Judgement:
 
     @property
     def reason(self) -> str | None:
-        """Why it refuses; None where it does not."""
-        return self.decision.reason if self.decision is not None and self.decision.refused else None
+        """Why it refuses, in the language of the question; None where it does not."""
+        return self.decision.reason(self.language) if self.decision is not None and self.decision.refused else None
+
+
+def count_ahead(
+    engine: Engine,
+    index: str,
+    tenant: str,
+    query: str,
+    language: Language,
+    profile: Profile,
+    filters: Sequence[Clause],
+) -> Callable[[], Counts] | None:
+    """Begin to count a query's words, which needs nothing that a search finds; None where the profile does not judge
+    this class of queries.
+
+    Args:
+        filters: of the search, the tenant's first.
+
+    Returns:
+        Waits for the counts; raises what the request raised.
+    """
+    if profile.refusal is None or language not in profile.refusal.languages:
+        return None
+    header = build.header(index, tenant=tenant, query=query)
+    return beside(partial(counted, engine, header, filters, content_words(query))).result
 
 
 def judge(
@@ -63,26 +96,22 @@ def judge(
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
-    spec = profile.refusal
+    spec, language, label = profile.refusal, tongue(ranking.plan.query), profile.label
     if spec is None:
-        return Judgement(note=f"uncalibrated: the profile {profile.label} has no threshold of refusal.")
+        why = wording.NO_PROFILE_THRESHOLD if profile.warning is None else wording.UNTUNED
+        return Judgement(note=told(why, language, profile=label, model=profile.model))
     if not own_order:
-        return Judgement(
-            note=f"uncalibrated: the threshold of the profile {profile.label} is not for a cross-encoder's scores."
-        )
+        return Judgement(note=told(wording.OTHER_SCORES, language, profile=label))
     if ranking.language not in spec.languages:
-        return Judgement(
-            note=f"uncalibrated: the threshold of the profile {profile.label} is not for queries of class "
-            f"{ranking.language}."
-        )
+        return Judgement(note=told(wording.OTHER_CLASS, language, profile=label, kind=ranking.language))
     # A missing leg's scores are missing from what the threshold was learnt on.
     if ranking.degraded or ranking.plan.lexical is None or ranking.plan.vector is None:
-        return Judgement(note="uncalibrated: the threshold of refusal is for searches with both legs.")
+        return Judgement(note=told(wording.ONE_LEG, language))
     features = refusal_features(engine, ranking, counter)
     missing = sorted(spec.model_for(ranking.language).features.keys() - features.keys())
     if missing:
-        return Judgement(note=f"uncalibrated: the index lacks what {', '.join(missing)} needs.")
-    return Judgement(decision=decide(spec, features, profile.label, ranking.language))
+        return Judgement(note=told(wording.FEATURES_MISSING, language, names=", ".join(missing)))
+    return Judgement(decision=decide(spec, features, label, ranking.language), language=language)
 
 
 def refusal_features(engine: Engine, ranking: Ranking, counter: TokenCounter) -> dict[str, float]:
@@ -98,7 +127,12 @@ def refusal_features(engine: Engine, ranking: Ranking, counter: TokenCounter) ->
     pool = [_judged(candidate, rows.get(candidate.chunk_id, {})) for candidate in ranking.reranked[:POOL]]
     # Passages that hold an identifier stand before better scored ones; the first one is judged, whatever its score.
     first = ranking.reranked[0] if ranking.reranked else None
-    return features_of(pool, evidence(engine, ranking.plan, first, counter.count_tokens))
+    passage = None if first is None else first.passage
+    return features_of(
+        pool,
+        evidence(engine, ranking.plan, first, counter.count_tokens, ranking.counted),
+        0.0 if passage is None else unsaid(ranking.plan.query, passage.content, f"{passage.title}\n{passage.section}"),
+    )
 
 
 def _judged(candidate: Candidate, features: dict[str, float]) -> Judged:

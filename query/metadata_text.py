@@ -107,7 +107,7 @@ def _told(answer: MetadataAnswer, *, hebrew: bool) -> str:
         count = "מסמך אחד" if hebrew else "1 document"
     else:
         count = f"{answer.counted} {'מסמכים' if hebrew else 'documents'}"
-    return templates[_case(answer)].format(
+    text = templates[_case(answer)].format(
         count=count,
         value=_value(answer.value, answer.currency),
         field=names.get(answer.field or "", answer.field or ""),
@@ -117,6 +117,8 @@ def _told(answer: MetadataAnswer, *, hebrew: bool) -> str:
         each=_each(answer.documents),
         currencies=_by_currency(answer),
     )
+    # A name may bring its own: "Acme Ltd."
+    return text[:-1] if text.endswith("..") and not text.endswith("...") else text
 
 
 def _left_out(entry: Excluded, *, hebrew: bool) -> str:

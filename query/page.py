@@ -12,15 +12,14 @@ from query.cut import relevant
 from query.exactness import asked_exactly
 from query.explain import Stages, explained, places
 from query.facets import facets
-from query.filters import Clause, none_of, tenant_filter
+from query.filters import Clause, tenant_filter
 from query.glossary import BOOST
 from query.grouping import group_by_document
 from query.language import identifiers
 from query.profile import Profile
 from query.request import Expansion, Facet, Hit, Language, Leg, Replacement, SearchRequest
 from query.retrieve import Detail, Plan, details
-from query.superseded import in_force_first, replaced_body, replaced_by, replaced_on, replacements
-from search_config import fields
+from query.superseded import filters_of, in_force_first, replaced_body, replaced_by, replacements
 from search_config.client import Engine
 
 
@@ -85,11 +84,7 @@ def page_of(engine: Engine, documents: str, request: SearchRequest, ranked: Rank
     )
     counted: tuple[Facet, ...] = ()
     if request.facets:
-        narrowed = tenant_filter(request.tenant, request.filters, groups=request.groups)
-        if (day := request.filters.in_force_on) is not None:
-            gone = replaced_on(engine, documents, request.tenant, request.groups, day)
-            narrowed.append(none_of([{"terms": {fields.DOCUMENT_ID: list(gone)}}]))
-        counted = facets(engine, documents, request.facets, narrowed, ids)
+        counted = facets(engine, documents, request.facets, filters_of(engine, documents, request), ids)
     return Page(hits, len(rows), counted)
 
 

@@ -6,20 +6,20 @@ document changes in one write, after the last new chunk can be seen and before t
 that the registry does not name are left out; where that leaves a gap (they took the places of others, or a version that
 has just been replaced was found) the legs are asked again without them.
 
-It costs one request to the registry for each search, and a second search where a document changes at that moment. A
-document without a row in the registry is shown as it is.
+It costs one search of the registry, sent with the scores that the legs miss, and a second search of the legs where a
+document changes at that moment. A document without a row in the registry is shown as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from query.build import Body
 from query.candidate import Passage
 from query.filters import Clause
 from search_config import fields
-from search_config.client import Engine
 
 # Searches of one request: a document that changes so often while it is asked for is left out of the last one's answer
 # as far as it does not fit.
@@ -46,7 +46,12 @@ class Published:
     def shows(self, passage: Passage) -> bool:
         """Whether a passage is of the version that is shown."""
         known = self.versions
-        return passage.document_id not in known or known[passage.document_id] == version_of(passage)
+        # A version is a pair, and equals one.
+        return passage.document_id not in known or known[passage.document_id] == (passage.version, passage.content_hash)
+
+    def hides(self, passages: Iterable[Passage]) -> bool:
+        """Whether any passage is not of the version that is shown."""
+        return not all(map(self.shows, passages))
 
     def replaced(self, passage: Passage) -> bool:
         """Whether a hidden passage is of an older version than the one that is shown now."""
@@ -66,28 +71,25 @@ class Published:
         return {"bool": {"must_not": clauses}}
 
 
-def version_of(passage: Passage) -> Version:
-    """The version that a passage is of."""
-    return Version(passage.version, passage.content_hash)
-
-
-def published(engine: Engine, registry: str, tenant_clause: Clause, documents: Collection[str]) -> Published:
-    """Ask the registry, by its columns: rows hold whole texts.
-
-    Raises:
-        EngineRejected, EngineOverloaded, EngineUnreachable
-    """
-    if not documents:
-        return Published()
+def published_search(registry: str, tenant_clause: Clause, documents: Collection[str]) -> tuple[Body, Body]:
+    """Header and body that ask the registry for documents, by its columns: rows hold whole texts. Where there is no
+    registry, it knows no document."""
+    header = {"index": registry, "ignore_unavailable": True, "allow_partial_search_results": False}
     body = {
-        "size": len(documents),
+        "size": max(1, len(documents)),
+        "track_total_hits": False,
         "query": {"bool": {"filter": [tenant_clause, {"terms": {fields.DOCUMENT_ID: sorted(documents)}}]}},
         # Not even the id, which lies beside the whole text.
         "stored_fields": "_none_",
         "docvalue_fields": [fields.DOCUMENT_ID, fields.VERSION, fields.CONTENT_HASH],
     }
+    return header, body
+
+
+def published_in(answer: Mapping[str, Any]) -> Published:
+    """What an answer to `published_search` says."""
     versions: dict[str, Version | None] = {}
-    for row in engine.search(registry, body, ignore_unavailable="true")["hits"]["hits"]:
+    for row in answer["hits"]["hits"]:
         found = row["fields"]
         hashes = found.get(fields.CONTENT_HASH)
         versions[found[fields.DOCUMENT_ID][0]] = Version(found[fields.VERSION][0], hashes[0]) if hashes else None

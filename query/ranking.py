@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from query.candidate import Candidate
+from query.evidence import Counts
 from query.features import Features, QueryTokens
 from query.request import Degraded, Expansion, Language, Leg
 from query.retrieve import Plan
@@ -25,6 +26,7 @@ class StagedRanking:
         sparse: empty where that leg was not asked.
         diversified: what `search` pages through; the stage before it, where MMR is off.
         expansions: what the tenant's glossary widened the lexical leg by.
+        counted: gives the counts of the query's content words under the plan's filters, where they were asked for.
         took_ms: `embed`, `engine`, `fuse`; `rerank` and `diversify` where they were done.
     """
 
@@ -44,3 +46,4 @@ class StagedRanking:
     took_ms: Mapping[str, float]
     expansions: tuple[Expansion, ...] = ()
     sparse: tuple[Candidate, ...] = ()
+    counted: Callable[[], Counts] | None = None

@@ -12,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from query import wording
 from query.evidence import Evidence
 from query.exactness import asked_exactly
 from query.features import COSINE, MAXSIM_MEAN
 from query.profile_parts import UNSAID, RefusalSpec
 from query.request import Language
+from query.wording import Tongue, told
 
 # Passages behind the first that it is compared with.
 NEXT: Final = 5
@@ -56,14 +58,16 @@ class Decision:
     def refused(self) -> bool:
         return self.probability < self.threshold
 
-    @property
-    def reason(self) -> str:
+    def reason(self, language: Tongue) -> str:
         """For people: the score, the threshold, the profile."""
-        why = " Where its words stand, nothing stands that is of the kind it asks for." if self.unsaid else ""
-        return (
-            f"The probability that the nearest passages answer is {self.probability:.3f}, "
-            f"below the threshold {self.threshold:.3f} of the profile {self.profile}.{why}"
+        score = told(
+            wording.IMPROBABLE,
+            language,
+            probability=self.probability,
+            threshold=self.threshold,
+            profile=self.profile,
         )
+        return score + (told(wording.KIND_MISSING, language) if self.unsaid else "")
 
 
 def decide(spec: RefusalSpec, features: Mapping[str, float], profile: str, language: Language) -> Decision:

@@ -8,7 +8,7 @@ score that is no finite number is none: such a candidate stands behind the score
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
@@ -152,4 +152,4 @@ def _text(candidate: Candidate) -> str:
 
 
 def _with_score(candidate: Candidate, score: float | None) -> Candidate:
-    return replace(candidate, scores=candidate.scores.model_copy(update={"rerank": score}))
+    return candidate._replace(scores=candidate.scores._replace(rerank=score))

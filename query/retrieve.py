@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from models.base import Terms, Vectors
 from query import build
-from query.beside import beside
 from query.candidate import Candidate, Passage, newest_versions, passage_of, ranked
 from query.filters import Clause
 from query.highlighting import marked
 from query.profile import Profile
-from query.published import ATTEMPTS, Published, published
+from query.published import ATTEMPTS, Published, published_in, published_search
 from query.request import Degraded, Leg
 from search_config import fields
 from search_config.client import OVERLOADED_STATUSES, Engine, reason_of
@@ -70,7 +68,7 @@ class Legs:
     """The ordered candidates of each leg, and the legs that failed.
 
     Attributes:
-        more: scores that the legs did not give themselves, by chunk id; see `missing_scores`.
+        more: scores that the legs did not give themselves, by chunk id: BM25 of dense hits, cosines of lexical hits.
     """
 
     lexical: tuple[Candidate, ...] = ()
@@ -120,24 +118,38 @@ def retrieve(engine: Engine, plan: Plan, *, complete: bool = False) -> Legs:
         EngineUnreachable: no answer at all.
     """
     rows = _asked(engine, plan)
-    if plan.registry is None:
-        return _completed(engine, plan, _ordered(plan, rows), complete=complete)
     documents = {passage.document_id for passage, _ in rows.all()}
-    looked_up = beside(partial(published, engine, plan.registry, plan.filters[0], documents))
-    legs = _completed(engine, plan, _ordered(plan, rows), complete=complete)
-    now = looked_up.result()
-    if all(now.shows(passage) for passage, _ in rows.all()):
+    legs, now = _completed(engine, plan, _ordered(plan, rows), documents, complete=complete)
+    if not now.hides(passage for passage, _ in rows.all()):
         return legs
-    rows = _one_version(engine, plan, plan.registry, rows, now)
-    return _completed(engine, plan, _ordered(plan, rows), complete=complete)
+    rows = _one_version(engine, plan, rows, now)
+    return _completed(engine, plan, _ordered(plan, rows), (), complete=complete)[0]
 
 
-def _completed(engine: Engine, plan: Plan, legs: Legs, *, complete: bool) -> Legs:
-    """The legs with the scores that they miss, where more than one of them counts."""
+def _completed(
+    engine: Engine, plan: Plan, legs: Legs, documents: Collection[str], *, complete: bool
+) -> tuple[Legs, Published]:
+    """The legs with the scores that they miss, where more than one of them counts; and what the registry says of
+    documents. One `_msearch`."""
     failed = {entry.leg for entry in legs.degraded}
     asked = {"bm25": plan.lexical is not None, "knn": plan.vector is not None, "sparse": plan.sparse}
     several = sum(wanted for leg, wanted in asked.items() if leg not in failed) > 1
-    return replace(legs, more=missing_scores(engine, plan, legs)) if complete and several else legs
+    searches = _missing(plan, legs) if complete and several else {}
+    requests = list(searches.values())
+    looked_up = plan.registry is not None and bool(documents)
+    if plan.registry is not None and documents:
+        requests.append(published_search(plan.registry, plan.filters[0], documents))
+    if not requests:
+        return legs, Published()
+    answers = engine.msearch(requests)
+    for answer, (header, _) in zip(answers, requests, strict=True):
+        raise_failure(answer, str(header["index"]))
+    now = published_in(answers.pop()) if looked_up else Published()
+    more = {
+        leg: {build.chunk_of(row): _score(leg, row) for row in answer["hits"]["hits"]}
+        for leg, answer in zip(searches, answers, strict=True)
+    }
+    return replace(legs, more=more), now
 
 
 def _ordered(plan: Plan, rows: _Rows) -> Legs:
@@ -150,19 +162,18 @@ def _ordered(plan: Plan, rows: _Rows) -> Legs:
     )
 
 
-def _one_version(engine: Engine, plan: Plan, registry: str, rows: _Rows, now: Published) -> _Rows:
+def _one_version(engine: Engine, plan: Plan, rows: _Rows, now: Published) -> _Rows:
     """Rows of the version of each document that the registry names; asked again where leaving others out left a gap.
 
     Args:
         now: what the registry says of the documents of these rows.
     """
-    tenant = plan.filters[0]
     left_out: dict[str, Passage] = {}
     asked_without = Published()
     for attempt in range(1, ATTEMPTS + 1):
         passages = [passage for passage, _ in rows.all()]
         if attempt > 1:
-            now = published(engine, registry, tenant, {passage.document_id for passage in passages} | left_out.keys())
+            now = _published(engine, plan, {passage.document_id for passage in passages} | left_out.keys())
         hidden = [passage for passage in passages if not now.shows(passage)]
         moved = any(now.versions.get(document) != version for document, version in asked_without.versions.items())
         full = max(len(rows.lexical), len(rows.dense), len(rows.sparse)) >= plan.candidates
@@ -208,16 +219,21 @@ def _asked(engine: Engine, plan: Plan) -> _Rows:
     )
 
 
-def missing_scores(engine: Engine, plan: Plan, legs: Legs) -> dict[Leg, dict[str, float]]:
-    """The scores that a leg did not give since it did not return the hit: BM25 of dense hits, cosines of lexical hits.
+def _published(engine: Engine, plan: Plan, documents: Collection[str]) -> Published:
+    if plan.registry is None or not documents:
+        return Published()
+    (answer,) = engine.msearch([published_search(plan.registry, plan.filters[0], documents)])
+    raise_failure(answer, plan.registry)
+    return published_in(answer)
 
-    One `_msearch`; a chunk that a leg's query does not match has no score and stays absent. Legs that failed are left
-    out.
 
-    Raises:
-        EngineRejected, EngineOverloaded, EngineUnreachable
+def _missing(plan: Plan, legs: Legs) -> dict[Leg, tuple[build.Body, build.Body]]:
+    """Searches for the scores that a leg did not give since it did not return the hit: BM25 of dense hits, cosines of
+    lexical hits.
+
+    A chunk that a leg's query does not match has no score and stays absent. Legs that failed are left out.
     """
-    returned = {leg: {one.chunk_id for one in candidates} for leg, candidates in legs.by_leg().items()}
+    returned = {leg: {one.passage.chunk_id for one in candidates} for leg, candidates in legs.by_leg().items()}
     everything = set[str]().union(*returned.values())
     failed = {entry.leg for entry in legs.degraded}
     missing = {leg: sorted(everything - own) for leg, own in returned.items() if leg not in failed and everything - own}
@@ -228,12 +244,7 @@ def missing_scores(engine: Engine, plan: Plan, legs: Legs) -> dict[Leg, dict[str
         searches["knn"] = (plan.header(), build.cosines_body(missing["knn"], plan.vector, plan.filters))
     if "sparse" in missing and plan.sparse and plan.terms:
         searches["sparse"] = (plan.header(), build.sparse_scores_body(missing["sparse"], plan.terms, plan.filters))
-    if not searches:
-        return {}
-    answers = dict(zip(searches, engine.msearch(list(searches.values())), strict=True))
-    for answer in answers.values():
-        raise_failure(answer, plan.index)
-    return {leg: {row["_id"]: _score(leg, row) for row in answer["hits"]["hits"]} for leg, answer in answers.items()}
+    return searches
 
 
 def details(

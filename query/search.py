@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from models.base import Embedder
-from query import build
+from query import build, wording
 from query.beside import beside
 from query.candidate import Candidate, merged, scored, with_fused
 from query.clock import Clock
@@ -17,10 +17,10 @@ from query.comparison import compared, sides_of
 from query.diversity import OFF, diversified, pool
 from query.embedding import EmbeddedQuery, embedded
 from query.exactness import asked_exactly, holders_first
-from query.filters import none_of, tenant_filter
+from query.filters import Clause
 from query.fusion import fuse, rule_for
 from query.glossary import BOOST, Glossaries
-from query.judging import judge
+from query.judging import count_ahead, judge
 from query.language import identifiers, identifiers_alone, query_language
 from query.layers import decided, fields_say, taken
 from query.page import Ranked, page_of
@@ -41,9 +41,9 @@ from query.reranking_stage import Reranked, reranked
 from query.retrieve import Legs, Plan, retrieve, stored_vectors
 from query.routing import RouteDecision, Router
 from query.spelling import did_you_mean
-from query.superseded import replaced_on
+from query.superseded import filters_of
 from query.validation import clean_query
-from search_config import fields
+from query.wording import either, told, tongue
 from search_config.client import Engine
 from search_config.errors import IndexMismatch, InvalidRequest
 from search_config.install import IndexInfo
@@ -181,7 +181,7 @@ def passages(request: SearchRequest, context: SearchContext) -> SearchResult:
     """
     clock = Clock()
     with clock.stage("total"):
-        ranking = rank(request, context)
+        ranking = rank(request, context, judged=True)
         ranked = Ranked(
             ranking.query,
             ranking.language,
@@ -210,7 +210,7 @@ def passages(request: SearchRequest, context: SearchContext) -> SearchResult:
         wordless = ranking.weights["bm25"] > 0 and not ranking.lexical
         if judgement.refused or wordless:
             with clock.stage("spelling"):
-                suggestion = did_you_mean(context.engine, ranking.plan)
+                suggestion = did_you_mean(context.engine, ranking.plan, ranking.counted)
     took = {**ranking.took_ms, **clock.took, "engine": ranking.took_ms["engine"] + clock.took["engine"]}
     return SearchResult(
         query=request.query,
@@ -232,24 +232,32 @@ def passages(request: SearchRequest, context: SearchContext) -> SearchResult:
     )
 
 
-def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
+def rank(request: SearchRequest, context: SearchContext, *, judged: bool = False) -> StagedRanking:
     """Run the stages and keep the order of each; no page is cut and nothing is highlighted.
+
+    Args:
+        judged: whether a refusal will be decided: its words are counted while the model embeds the query.
 
     Raises:
         as `search`.
     """
     clock, notes, degraded = Clock(), list[str](), list[Degraded]()
     query = clean_query(request.query, max_chars=context.settings.max_query_chars)
-    language = query_language(query)
+    language, spoken = query_language(query), tongue(query)
     own = request.weights.shares() if request.weights is not None else None
     weights = ONE_LEG.get(request.mode) or own or context.profile.weights[language]
+    # An identifier alone is looked up: where passages hold it, no passage without it is a candidate of either leg.
+    lookup = identifiers_alone(query) if request.mode != "dense" else ()
+    filters = filters_of(context.engine, context.info.names.documents, request)
+    counting = None
+    if judged and min(weights["bm25"], weights["knn"]) > 0 and not lookup and context.reranker is None:
+        index, tenant = context.info.index, request.tenant
+        counting = count_ahead(context.engine, index, tenant, query, language, context.profile, filters)
     with clock.stage("embed"):
         numbers = embedded(query, weights, context.embedder, context.info.model.dim, notes, degraded)
     _check_sparse(weights, context)
     expansions = _expansions(query, request, weights, context)
-    plan = _plan(query, request, weights, numbers, context, notes, expansions)
-    # An identifier alone is looked up: where passages hold it, no passage without it is a candidate of either leg.
-    lookup = identifiers_alone(query) if request.mode != "dense" else ()
+    plan = _plan(query, request, weights, numbers, context, notes, expansions, filters)
     with clock.stage("engine"):
         rule = rule_for(context.profile.fusion)
         plan, legs = _retrieve(context.engine, plan, lookup, notes, complete=rule.needs_all_scores)
@@ -261,11 +269,11 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
         found = merged(legs.lexical, legs.dense, legs.sparse)
         by_score = with_fused(found, fuse(rule, scores, used), more.get("knn", {}))
         asked = asked_exactly(query) if request.mode in HYBRID else ()
-        fused = holders_first(by_score, asked)
+        fused = holders_first(by_score, asked, query)
     if fused != by_score:
-        notes.append(f"Passages that hold {' or '.join(asked)} as it is written stand first.")
+        notes.append(told(wording.HOLDERS_FIRST, spoken, words=either(asked, spoken)))
     if used["bm25"] > 0 and not legs.lexical:
-        notes.append("The lexical leg found no word of the query in a passage.")
+        notes.append(told(wording.NO_WORD, spoken))
     # One leg's order is shown as it is; where a leg failed, the blend would weigh what is missing.
     both = request.mode in HYBRID and language != "identifier" and used["bm25"] > 0 and used["knn"] > 0
     after = Reranked(fused)
@@ -274,7 +282,7 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
     if both and fused and reranker is not None:
         with clock.stage("rerank"):
             after = reranked(context.engine, plan, query, fused, reranker, numbers.tokens)
-            after = replace(after, candidates=holders_first(after.candidates, asked))
+            after = replace(after, candidates=holders_first(after.candidates, asked, query))
     return StagedRanking(
         query=query,
         language=language,
@@ -292,6 +300,7 @@ def rank(request: SearchRequest, context: SearchContext) -> StagedRanking:
         took_ms=clock.took,
         expansions=expansions,
         sparse=legs.sparse,
+        counted=counting,
     )
 
 
@@ -329,19 +338,16 @@ def _plan(
     numbers: EmbeddedQuery,
     context: SearchContext,
     notes: list[str],
-    expansions: Sequence[Expansion] = (),
+    expansions: Sequence[Expansion],
+    filters: tuple[Clause, ...],
 ) -> Plan:
-    filters = tuple(tenant_filter(request.tenant, request.filters, groups=request.groups))
-    if (day := request.filters.in_force_on) is not None:
-        gone = replaced_on(context.engine, context.info.names.documents, request.tenant, request.groups, day)
-        filters += (none_of([{"terms": {fields.DOCUMENT_ID: list(gone)}}]),) if gone else ()
     lexical = None
     if weights["bm25"] > 0:
         text, whole = build.lexical_text(query, context.profile)
         equivalents = [equivalent for expansion in expansions for equivalent in expansion.equivalents]
         lexical = build.lexical_query(text, filters, context.profile, identifiers(query), equivalents, BOOST)
         if not whole:
-            notes.append(f"The query is long: the lexical leg read its first {len(text.split())} different words.")
+            notes.append(told(wording.LONG, tongue(query), count=len(text.split())))
     return Plan(
         index=context.info.index,
         tenant=request.tenant,
@@ -365,7 +371,8 @@ def _retrieve(
         legs = retrieve(engine, narrowed, complete=complete)
         if any(legs.by_leg().values()):
             return narrowed, legs
-        notes.append(f"No passage holds {' or '.join(lookup)} as it is written; these are the nearest.")
+        spoken = tongue(plan.query)
+        notes.append(told(wording.NOT_HELD, spoken, words=either(lookup, spoken)))
     return plan, retrieve(engine, plan, complete=complete)
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from query import build
-from query.evidence import EDGES, LOOSE, STRICT, holds
+from query.evidence import EDGES, LOOSE, STRICT, Counts, content_words, holds
 from query.filters import Clause
 from query.highlighting import CLOSE, OPEN
 from query.question_text import FINALS, one_slip, without_prefixes
@@ -38,13 +38,15 @@ _MARKED: Final = re.compile(f"{OPEN}([^{CLOSE}]+){CLOSE}")
 _FIELDS: Final = (fields.CONTENT, fields.TITLE)
 
 
-def did_you_mean(engine: Engine, plan: Plan) -> str | None:
+def did_you_mean(engine: Engine, plan: Plan, counted: Callable[[], Counts] | None = None) -> str | None:
     """A spelling whose words the visible documents hold; None where there is none.
 
-    Two requests at most: which words and which other layouts are known, then near words for those that are not.
+    Three requests at most: which words are known, which of their other layouts, then near words for those that are
+    not; mostly one or none, since the search has counted the words that say something.
 
     Args:
         plan: of the search: its index, query and filters, the asker's groups among them.
+        counted: gives how many passages hold each content word of the query, where that is known.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
@@ -53,17 +55,21 @@ def did_you_mean(engine: Engine, plan: Plan) -> str | None:
     if not 0 < len(words) <= MAX_WORDS or max(map(len, words)) > MAX_LETTERS:
         return None
     bare = [word.strip(EDGES) for word in words]
-    layouts = [_other_layout(word) for word in words]
-    asked = list(dict.fromkeys(word for word in (*bare, *layouts) if word))
-    known = _known(engine, plan, asked)
-    if all(known.get(word, False) for word in bare if word):
+    counts = () if counted is None else counted().holding
+    known = {word: count > 0 for word, count in zip(content_words(plan.query) if counts else (), counts, strict=True)}
+    known |= _known(engine, plan, [word for word in dict.fromkeys(bare) if word and word not in known])
+    if all(known[word] for word in bare if word):
         return None
-    if all(layout and known.get(layout, False) for layout in layouts):
+    layouts = [_other_layout(word) for word in words]
+    wrong = [word for word in bare if len(word) >= MIN_LETTERS and not known[word]]
+    others = [word for word in dict.fromkeys(layouts) if word and word not in known]
+    # Near words are a search apart: they take the engine several times as long, and a layout needs none.
+    known |= _known(engine, plan, others)
+    if all(layout and known[layout] for layout in layouts):
         return " ".join(layout or "" for layout in layouts)
-    wrong = [word for word in bare if len(word) >= MIN_LETTERS and not known.get(word, False)]
     near = _near(engine, plan, wrong)
     said = [
-        _replaced(word, core, near.get(core) or (layout if layout and known.get(layout) else None))
+        _replaced(word, core, near.get(core) or (layout if layout and known[layout] else None))
         for word, core, layout in zip(words, bare, layouts, strict=True)
     ]
     return " ".join(said) if said != words else None
@@ -85,6 +91,8 @@ def _other_layout(word: str) -> str | None:
 
 def _known(engine: Engine, plan: Plan, words: Sequence[str]) -> dict[str, bool]:
     """Whether each word stands in a passage that the filters let through."""
+    if not words:
+        return {}
     bodies = [_one([*plan.filters, holds(word, (*LOOSE, *STRICT))]) for word in words]
     answers = engine.msearch([(plan.header(), body) for body in bodies])
     for answer in answers:

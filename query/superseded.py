@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from query import build
 from query.candidate import Candidate
-from query.filters import Clause, tenant_filter
-from query.request import Filters, Replacement
+from query.filters import Clause, none_of, tenant_filter
+from query.request import Filters, Replacement, SearchRequest
 from query.retrieve import Answer, raise_failure
 from search_config import fields
 from search_config.client import Engine
@@ -120,6 +120,23 @@ def replaced_on(engine: Engine, index: str, tenant: str, groups: Sequence[str] |
         if stated is not None and date.fromisoformat(str(stated)[:10]) <= day:
             started.add(hit["_source"][fields.DOCUMENT_ID])
     return tuple(sorted(document for document, by in replaced.items() if by in started))
+
+
+def filters_of(engine: Engine, index: str, request: SearchRequest) -> tuple[Clause, ...]:
+    """The filters of a request, the tenant's first; of a day that it names, without what was replaced by then.
+
+    Args:
+        index: the documents index.
+
+    Raises:
+        TenantError, InvalidRequest
+        EngineRejected, EngineOverloaded, EngineUnreachable
+    """
+    filters = tuple(tenant_filter(request.tenant, request.filters, groups=request.groups))
+    if (day := request.filters.in_force_on) is None:
+        return filters
+    gone = replaced_on(engine, index, request.tenant, request.groups, day)
+    return (*filters, none_of([{"terms": {fields.DOCUMENT_ID: list(gone)}}])) if gone else filters
 
 
 def _only(ids: Sequence[str]) -> Filters:

@@ -1,7 +1,8 @@
 """Take pictures of every view of the page into `docs/page/`: Hebrew and English, wide and narrow, light and dark.
 
-`python -m scripts.screenshots --url http://127.0.0.1:8080 --key KEY` needs a running service whose key's tenant may be
-written to, the extra `test` and Chromium. It sends the documents of the browser tests first.
+`python -m scripts.screenshots --url http://127.0.0.1:8080 --key KEY` needs a running service, a key that may write and
+review in its tenant, the extra `test` and Chromium. It sends the documents of the browser tests first, and freezes
+two answers.
 """
 
 from __future__ import annotations
@@ -43,6 +44,18 @@ def send(url: str, key: str) -> None:
             threading.Event().wait(0.5)
 
 
+def freeze(url: str, key: str) -> None:
+    """Freeze an answer in each language, and decide on its first claim."""
+    with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=WAIT_S) as client:
+        for name, question in QUESTION.items():
+            made = client.post("/evidence/cases", json={"question": question}).raise_for_status().json()
+            path = f"/evidence/cases/{made['case_id']}"
+            claims = client.post(f"{path}/claims", json={"operation": "rules"}).raise_for_status().json()["claims"]
+            body = {"claim_id": next(one["claim_id"] for one in claims if one["material"]), "verdict": VERDICT[name]}
+            client.post(f"{path}/decisions", json=body).raise_for_status()
+            CASES[name] = made["case_id"]
+
+
 def problem(page: Page, path: str, status: int, code: str, seconds: int) -> None:
     """Let one route answer with a trouble that a healthy service can't be brought to."""
 
@@ -78,6 +91,13 @@ def delete(page: Page) -> None:
     page.locator("[data-do=delete]").first.click()
 
 
+def claim(page: Page) -> None:
+    page.locator("[data-claim]").first.scroll_into_view_if_needed()
+    page.locator("[data-do=review]").first.click()
+    page.locator("[data-claim] form").wait_for()
+    page.locator("[data-claim]").first.evaluate("(card) => card.scrollIntoView()")
+
+
 def shown(selector: str) -> Callable[[Page], None]:
     return lambda page: page.locator(selector).first.wait_for()
 
@@ -86,6 +106,22 @@ QUESTION = {"he": "כמה אישורי חניה מגיעים לתושב?", "en":
 NONSENSE = {"he": "מהו קוטר הירח הגדול של צדק בקילומטרים", "en": "the diameter of the largest moon of Jupiter"}
 COUNTED = {"he": "כמה חוזים יש?", "en": "How many contracts are there?"}
 CONTRACT = {"he": "הסכם אספקה Acme", "en": "supply contract Acme Ltd."}
+VERDICT = {
+    "he": {
+        "attachment": "attached",
+        "attachment_reason": "הסימון נפתח בקטע שהוא מצטט.",
+        "support": "supported",
+        "support_reason": "הקטע אומר זאת, עם המספר.",
+    },
+    "en": {
+        "attachment": "attached",
+        "attachment_reason": "The mark opens at the passage that it quotes.",
+        "support": "partially_supported",
+        "support_reason": "What happens afterwards is left out.",
+    },
+}
+# Ids of the frozen answers, by language.
+CASES: dict[str, str] = {}
 NARROWED = '&f={"tags":["2019"]}'
 
 # By view: the address, and what to do until it is there.
@@ -101,6 +137,9 @@ VIEWS: dict[str, tuple[Callable[[str], str], Callable[[Page], None]]] = {
     "down": (lambda name: f"#/search?q={QUESTION[name]}", shown("[data-trouble=down]")),
     "limited": (lambda name: f"#/search?q={QUESTION[name]}", shown("[data-trouble=limited]")),
     "documents": (lambda _: "#/documents", shown("[data-part=reason]")),
+    "cases": (lambda _: "#/evidence", shown("[data-case]")),
+    "sheet": (lambda name: f"#/evidence?case={CASES[name]}", shown("[data-claim]")),
+    "claim": (lambda name: f"#/evidence?case={CASES[name]}", claim),
     "delete": (lambda _: "#/documents", delete),
 }
 PROBLEMS = {
@@ -119,6 +158,7 @@ def main() -> None:
     parser.add_argument("--view", action="append", choices=list(VIEWS), help="only these")
     given = parser.parse_args()
     send(given.url, given.key)
+    freeze(given.url, given.key)
     given.out.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])

@@ -206,6 +206,13 @@ class Settings(BaseSettings):
     rate_limit_per_minute: int = Field(
         600, ge=0, le=1_000_000, description="Requests a minute that one key may send; 0 sets no limit."
     )
+    key_cache_s: float = Field(
+        5.0,
+        ge=0,
+        le=300,
+        description="Seconds that a key counts as checked; one that is revoked elsewhere is refused after them. 0 "
+        "looks every key up at each request.",
+    )
     waiting_requests: int = Field(
         32,
         ge=1,

@@ -47,7 +47,6 @@ def ablate(
     from evaluation.dataset import load_dataset
     from evaluation.joined import joined as join
     from models.cache import CachedEmbedder
-    from query.profile import load_profile
 
     wanted = _strategies(strategies)
     lengths = _targets(targets)
@@ -64,7 +63,7 @@ def ablate(
                 engine=runtime.engine,
                 embedder=embedder,
                 settings=runtime.settings,
-                profile=load_profile(),
+                profile=runtime.profile(None),
                 progress=progress,
                 strategies=wanted,
                 targets=lengths,

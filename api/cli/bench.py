@@ -29,6 +29,7 @@ INGEST: Final = "ingest"
 PEERS: Final = "peers"
 SCALE: Final = "scale"
 LOAD: Final = "load"
+WORKERS: Final = "workers"
 
 
 def _embed(settings: Settings, quick: bool) -> BenchReport:
@@ -52,9 +53,10 @@ def _rerank(settings: Settings, quick: bool) -> BenchReport:
 def _faults(
     settings: Settings, quick: bool, *, seed: int = 1, documents: int | None = None, kills: int | None = None
 ) -> BenchReport:
+    from api.cli.output import say
     from evaluation.benchmark import faults
 
-    return faults.run(settings, quick=quick, seed=seed, documents=documents, kills=kills)
+    return faults.run(settings, quick=quick, seed=seed, documents=documents, kills=kills, say=say)
 
 
 def _mutate(settings: Settings, quick: bool, *, seed: int = 1, files: int | None = None) -> BenchReport:
@@ -82,6 +84,14 @@ def _ingest(settings: Settings, quick: bool, *, seed: int = 1, chunks: int | Non
 
     with _engine(settings) as engine:
         return ingest.run(settings, engine, quick=quick, seed=seed, rows=chunks)
+
+
+def _workers(settings: Settings, quick: bool, *, seed: int = 1, documents: int | None = None) -> BenchReport:
+    from api.cli.output import say
+    from evaluation.benchmark import workers
+
+    with _engine(settings) as engine:
+        return workers.run(settings, engine, quick=quick, seed=seed, documents=documents, say=say)
 
 
 def _peers(
@@ -160,6 +170,7 @@ BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     LOAD: _load,
     "cluster": _cluster,
     FAULTS: _faults,
+    WORKERS: _workers,
     MUTATE: _mutate,
 }
 
@@ -191,7 +202,7 @@ def bench(
     folders: Annotated[
         list[Path] | None, typer.Option("--folder", metavar="DIR", help=f"{PEERS}: a data set beside examples/.")
     ] = None,
-    documents: Annotated[int | None, typer.Option("--documents", min=1, help=f"{FAULTS}: how many.")] = None,
+    documents: Annotated[int | None, typer.Option("--documents", min=1, help=f"{FAULTS}, {WORKERS}: how many.")] = None,
     kills: Annotated[int | None, typer.Option("--kills", min=0, help=f"{FAULTS}: how many.")] = None,
     sizes: Annotated[
         str | None, typer.Option("--sizes", metavar="N,N", help=f"{SCALE}: numbers of chunks, instead of its own.")
@@ -216,6 +227,7 @@ def bench(
     known: dict[str, Benchmark] = {
         **BENCHMARKS,
         FAULTS: partial(_faults, seed=seed, documents=documents, kills=kills),
+        WORKERS: partial(_workers, seed=seed, documents=documents),
         MUTATE: partial(_mutate, seed=seed, files=files),
         INGEST: partial(_ingest, seed=seed, chunks=chunks),
         SCALE: partial(_scale, seed=seed, sizes=sizes, out=out),

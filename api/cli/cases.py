@@ -36,10 +36,9 @@ def cases(
     from evaluation.cases import load_cases
     from evaluation.cases_run import cases_tables, run_cases
     from models.cache import CachedEmbedder
-    from query.profile import load_profile
 
-    loaded_profile = load_profile(profile)
     with opened() as runtime:
+        loaded_profile = runtime.profile(profile)
         loaded = load_cases(folder, max_file_bytes=runtime.settings.max_file_bytes)
         with progress_bar() as progress, CachedEmbedder(runtime.embedder, runtime.embeddings_file) as embedder:
             report = run_cases(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ingest.registry import Registry
     from models.base import Embedder, LanguageModel
     from models.e5 import E5Embedder
+    from query.profile import Profile
     from query.reranking import Reranker
     from query.routing import Router
     from query.search import SearchContext
@@ -139,20 +140,32 @@ class Runtime:
     def search_context(self) -> SearchContext:
         """What a search needs."""
         from query.glossary import Glossaries, GlossaryStore
-        from query.profile import load_profile
         from query.search import SearchContext
 
-        profile = load_profile(self.settings.profile).checked_for(self.info)
         return SearchContext(
             self.engine,
             self.info,
             self.embedder,
-            profile,
+            self.profile(self.settings.profile).checked_for(self.info),
             self.settings,
             self.reranker,
             router=self.router,
             glossaries=Glossaries(GlossaryStore(self.engine, self.names)),
         )
+
+    def profile(self, path: Path | None) -> Profile:
+        """The profile of a file, or the shipped one, for the configured model; says so where none was tuned for it.
+
+        Raises:
+            InvalidProfile
+        """
+        from query.profile import profile_for
+        from search_config.hebrew import ANALYZER_VERSION
+
+        found = profile_for(self.embedder.description, ANALYZER_VERSION, path)
+        if found.warning is not None:
+            self._say(f"Warning: {found.warning}")
+        return found
 
     @cached_property
     def router(self) -> Router:

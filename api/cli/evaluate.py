@@ -60,12 +60,11 @@ def evaluate(
     from evaluation.tables import report_tables, test_table
     from evaluation.trec import write_qrels, write_run
     from models.cache import CachedEmbedder
-    from query.profile import load_profile
 
     wanted = parsed_cutoffs(cutoffs)
     old = read_report(against) if against else None
-    loaded_profile = load_profile(profile)
     with opened() as runtime:
+        loaded_profile = runtime.profile(profile)
         dataset = load_dataset(folder, max_file_bytes=runtime.settings.max_file_bytes)
         if limit is not None:
             dataset = dataset.limited(limit)

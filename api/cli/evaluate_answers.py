@@ -47,10 +47,9 @@ def evaluate_answers(
     from evaluation.answers_tables import answers_tables
     from evaluation.dataset import load_dataset
     from models.cache import CachedEmbedder
-    from query.profile import load_profile
 
-    loaded_profile = load_profile(profile)
     with opened() as runtime:
+        loaded_profile = runtime.profile(profile)
         dataset = load_dataset(folder, max_file_bytes=runtime.settings.max_file_bytes)
         if limit is not None:
             dataset = dataset.limited(limit)

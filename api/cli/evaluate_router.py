@@ -63,7 +63,6 @@ def evaluate_router(
             from evaluation.dataset import load_dataset
             from evaluation.router_run import end_to_end as run
             from models.cache import CachedEmbedder
-            from query.profile import load_profile
 
             dataset = load_dataset(end_to_end, max_file_bytes=runtime.settings.max_file_bytes)
             if limit is not None:
@@ -77,7 +76,7 @@ def evaluate_router(
                     engine=runtime.engine,
                     embedder=embedder,
                     settings=runtime.settings,
-                    profile=load_profile(runtime.settings.profile),
+                    profile=runtime.profile(runtime.settings.profile),
                     progress=progress,
                 )
             _print_whole(whole)

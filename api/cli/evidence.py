@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from api.cli.context import Runtime
     from evaluation.evidence.cases import ExpectedEvidence
     from evaluation.evidence.file import CaseFile
+    from evaluation.evidence.rows import Row
     from query.answer_result import AnswerResult
 
 group = typer.Typer(
@@ -81,6 +82,7 @@ def freeze(
                 tenant=owned,
                 owner=owner,
                 registry=runtime.registry,
+                engine=runtime.engine,
                 info=runtime.info,
                 generation=generation_identity(answer, app_version=version()),
                 answered_at=now(),
@@ -101,7 +103,7 @@ def list_cases(tenant: TenantOption, as_json: JsonFlag = False) -> None:
     with opened() as runtime:
         store = EvidenceStore(runtime.engine, runtime.names)
         owned = runtime.known_tenant(tenant)
-        found = [store.read(owned, case.case_id) for case in store.cases(owned)]
+        found = list(store.files(owned))
     if as_json:
         print_json([_summary(file) for file in found])
         return
@@ -263,7 +265,16 @@ def _summary(file: CaseFile) -> dict[str, object]:
         "claim_set": file.claims.claim_set_hash if file.sets else None,
         "revision": len(file.sets),
         "counts": file.counts().model_dump(mode="json"),
+        "proposals": [one.model_dump(mode="json") for one in file.proposals],
     }
+
+
+def _proposed(row: Row) -> str:
+    found = row.by_model
+    if found is None:
+        return "-"
+    kept = "" if found.kept is None else f"; kept in {found.kept} of {found.resamples}"
+    return f"{found.support or found.problem}{kept}"
 
 
 def _print_sheet(file: CaseFile) -> None:
@@ -288,7 +299,16 @@ def _print_sheet(file: CaseFile) -> None:
             say("The answer was not split into claims yet.")
         return
     print_table(
-        ("#", "claim", "text", "citations", "attachment seen", "verdict", "proposal (no verdict)"),
+        (
+            "#",
+            "claim",
+            "text",
+            "citations",
+            "attachment seen",
+            "verdict",
+            "proposal (no verdict)",
+            "by model (neither)",
+        ),
         [
             (
                 row.ordinal,
@@ -298,6 +318,7 @@ def _print_sheet(file: CaseFile) -> None:
                 row.attachment_seen,
                 "; ".join(f"{one.reviewer}: {one.verdict.support}" for one in row.decisions) or "-",
                 row.proposal.support,
+                _proposed(row),
             )
             for row in file.rows
         ],

@@ -1,4 +1,4 @@
-"""The reviewer's commands of `mafteach evidence`: claims, decide, note, agreement, replay."""
+"""The reviewer's commands of `mafteach evidence`: claims, decide, note, propose, agreement, replay."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from api.cli.context import opened
+from api.cli.evidence_propose import CaseId, configured_model, propose
 from api.cli.evidence_targets import OptionalTenant, Targets, folders_of, loaded
 from api.cli.failures import Exit, invalid_values
 from api.cli.output import JsonFlag, TenantOption, clean, print_json, print_line, print_pairs, print_table
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from evaluation.evidence.claim_sets import ClaimSet
     from evaluation.evidence.replay_suite import SuiteReport
 
-CaseId = Annotated[str, typer.Argument(metavar="CASE", help="A case's id, or its beginning.")]
 ReasonOption = Annotated[str, typer.Option("--reason", help="Why; mandatory for marking a claim.")]
 # What people know the fields of a verdict by.
 NAMES = {
@@ -43,6 +43,7 @@ def register(group: typer.Typer) -> None:
         "--attachment attached --attachment-reason 'נפתח בקטע' --support supported --support-reason 'כתוב כך'"
     )(decide)
     group.command(epilog="Example: mafteach evidence note 0123456789ab --tenant demo --author dana --text 'נבדק'")(note)
+    group.command(epilog="Example: mafteach evidence propose 0123456789ab --tenant demo --resamples 5")(propose)
     group.command(epilog="Example: mafteach evidence agreement examples/evidence")(agreement)
     group.command(epilog="Example: mafteach evidence replay examples/evidence")(replay)
 
@@ -121,15 +122,10 @@ def _first(runtime: Runtime, case: Case, *, by_model: bool) -> ClaimSet:
     from evaluation.evidence.base import now
     from evaluation.evidence.by_model import claims_by_model
     from evaluation.evidence.claim_sets import first_claims
-    from search_config.errors import InvalidSettings
 
     if not by_model:
         return first_claims(case, at=now())
-    if runtime.language_model is None:
-        raise InvalidSettings(
-            "No language model is configured.", where="MAFTEACH_LLM_URL", remedy="Set it, or split by rules."
-        )
-    return claims_by_model(case, runtime.language_model, at=now())
+    return claims_by_model(case, configured_model(runtime, "Set it, or split by rules."), at=now())
 
 
 def decide(
@@ -284,6 +280,7 @@ def replay(
     Exit status 1: a passage can't be found again, rows moved to another proposal, a trap is proposed as supported, or
     too few plainly supported rows are proposed so.
     """
+    from api.version import version
     from evaluation.evidence.replay_suite import replay_folders, replay_stored, suite_pack
     from evaluation.evidence.store import EvidenceStore
 
@@ -299,6 +296,7 @@ def replay(
                 embedder=runtime.embedder,
                 settings=runtime.settings,
                 model=runtime.language_model,
+                app_version=version(),
                 progress=progress,
             )
         else:
@@ -306,7 +304,11 @@ def replay(
             owned = runtime.known_tenant(str(tenant))
             files = loaded(targets, None) if folders else [store.read(owned, store.find(owned, one)) for one in targets]
             report = replay_stored(
-                files, context=runtime.search_context, registry=runtime.registry, model=runtime.language_model
+                files,
+                context=runtime.search_context,
+                registry=runtime.registry,
+                model=runtime.language_model,
+                app_version=version(),
             )
     if out is not None:
         from api.cli.evidence import write_bytes

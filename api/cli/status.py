@@ -47,10 +47,11 @@ def status(
 
 def _gather(runtime: Runtime) -> dict[str, Any]:
     from query.drift import corpus_of, drift
-    from query.profile import load_profile
+    from query.profile import profile_for
     from query.tenants import known_tenants
+    from search_config.hebrew import ANALYZER_VERSION
 
-    profile = load_profile(runtime.settings.profile)
+    profile = profile_for(runtime.embedder.description, ANALYZER_VERSION, runtime.settings.profile)
     settings, model = runtime.settings, runtime.embedder.description
     engine = _engine(runtime)
     index, documents, mismatch, migration = None, {}, None, None
@@ -84,7 +85,7 @@ def _gather(runtime: Runtime) -> dict[str, Any]:
             "window_tokens": runtime.embedder.passage_window,
         },
         "index": index,
-        "profile": {"name": profile.label, "changed_since": list(changed)},
+        "profile": {"name": profile.label, "changed_since": list(changed), "warning": profile.warning},
         "mismatch": mismatch,
         "migration": migration,
         "documents": documents,
@@ -203,8 +204,9 @@ def _print(found: dict[str, Any]) -> None:
     )
     if found["migration"]:
         print_line(_migration_line(found["migration"]))
-    for change in found["profile"]["changed_since"]:
-        print_line(f"Warning: {change}")
+    for warning in (*found["profile"]["changed_since"], found["profile"]["warning"]):
+        if warning:
+            print_line(f"Warning: {warning}")
     if found["documents"]:
         print_line()
         rows = [

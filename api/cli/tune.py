@@ -83,15 +83,16 @@ def tune(
     from evaluation.learn import tune as run
     from evaluation.learn_tables import tuned_tables
     from models.cache import CachedEmbedder
-    from query.profile import load_profile
+    from query.profile import profile_for
+    from search_config.hebrew import ANALYZER_VERSION
 
     if not folders and tenant is None:
         raise InvalidRequest(
             "There is nothing to learn from.", where="DIR", remedy="Name a data set, or a tenant's marks: --tenant T."
         )
     choice = parsed_choice(max_lost=max_lost, max_bluffs=max_bluffs, cost_ratio=cost_ratio)
-    starting = load_profile(base)
     with opened() as runtime, TemporaryDirectory(prefix="mafteach-") as temporary:
+        starting = profile_for(runtime.embedder.description, ANALYZER_VERSION, base)
         sources = list(folders or [])
         if tenant is not None:
             sources.append(_marked(runtime, tenant, Path(temporary)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Callable, Generator
 from typing import Annotated, Any, Final
 
 from anyio import CancelScope
@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from api.auth import Reader, ServicesHere
 from api.errors import SERVER_DETAIL, described, status_of
 from api.limits import NoParameters
+from api.recent import RecentHere
 from api.schemas import AnswerBody
 from api.trail import Trail, TrailHere
 from query.answer_events import AnswerEvent, Done, Drafted, SentenceChecked, SourcesFound
@@ -49,6 +50,7 @@ def post_answer(
     _: NoParameters,
     here: ServicesHere,
     trail: TrailHere,
+    given: RecentHere,
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> AnswerResult | Response:
     """Sentences with marks [n] and the citations behind them, quoted to the letter; or a refusal, with the nearest
@@ -60,17 +62,20 @@ def post_answer(
     request = body.request(caller)
     streaming = EVENT_STREAM in accept.lower() if body.stream is None else body.stream
     if not streaming:
-        return trail.answered(answer(request, here.context, model=here.language_model))
+        return given.keep(caller, trail.answered(answer(request, here.context, model=here.language_model)))
     events = stream(request, here.context, model=here.language_model)
-    return StreamingResponse(_sent(events, trail), media_type=EVENT_STREAM, headers=UNBUFFERED)
+    kept = _sent(events, trail, lambda final: given.keep(caller, final))
+    return StreamingResponse(kept, media_type=EVENT_STREAM, headers=UNBUFFERED)
 
 
-async def _sent(events: Generator[AnswerEvent, None, None], trail: Trail) -> AsyncIterator[str]:
+async def _sent(
+    events: Generator[AnswerEvent, None, None], trail: Trail, keep: Callable[[AnswerResult], AnswerResult]
+) -> AsyncIterator[str]:
     """The events as text; a client that leaves ends the model's call with its next piece."""
     try:
         while (event := await run_in_threadpool(next, events, None)) is not None:
             if isinstance(event, Done):
-                event = Done(trail.answered(event.result))
+                event = Done(keep(trail.answered(event.result)))
             yield _text(event)
     except MafteachError as error:
         trail.code = error.code

@@ -2,12 +2,12 @@
 
 import { ask, read, takes, Trouble } from "/ui/api.js";
 import { announce, bdi, button, directionOf, el, lines } from "/ui/dom.js";
+import { freezeButton } from "/ui/evidence_review.js";
 import { marks } from "/ui/feedback.js";
 import { troublePanel, waiting } from "/ui/trouble.js";
 import { openSource } from "/ui/viewer.js";
 import { place, t } from "/ui/words.js";
 
-const EXTRACTIVE = "Extractive:";
 
 /** A place for the answer to a question. `body` is what narrows it; `final` an answer that was given before. */
 export function answerBox(question, body, { final = null, done = () => {} } = {}) {
@@ -58,7 +58,7 @@ export function answerBox(question, body, { final = null, done = () => {} } = {}
 
   function show(answer) {
     element.dataset.state = answer.refused ? "refused" : "done";
-    said.replaceChildren(...(answer.refused ? refusal(answer) : written(answer)));
+    said.replaceChildren(...(answer.refused ? [...refusal(answer), freezeButton(question, body, answer.answer)] : written(answer, question, body)));
     announce(t(answer.refused ? "answer.refused" : "answer.ready"));
     done(answer);
   }
@@ -104,7 +104,7 @@ function refusal(answer) {
   ].filter(Boolean);
 }
 
-function written(answer) {
+function written(answer, question, body) {
   const cited = new Map(answer.citations.map((one) => [one.index, one]));
   return [
     el("p", { class: "answer-text", dir: directionOf(answer.answer) }, answer.sentences.map((sentence) => shown(sentence, cited))),
@@ -114,11 +114,11 @@ function written(answer) {
       ? el("p", { class: "notice" }, t("answer.missing", { parts: answer.not_in_sources.join("; ") }))
       : null,
     el("p", { class: "quiet" }, t(`method.${answer.method}`, { name: answer.model ?? "" })),
-    // The service says the method too, in English.
-    answer.notes.filter((note) => !note.startsWith(EXTRACTIVE)).map((note) => el("p", { class: "quiet", dir: "auto" }, note)),
+    // An extractive answer's last note says its method once more.
+    (answer.method === "extractive" ? answer.notes.slice(0, -1) : answer.notes).map((note) => el("p", { class: "quiet", dir: "auto" }, note)),
     el("h3", {}, t("answer.sources")),
     el("ol", { class: "citations" }, answer.citations.map(citation)),
-    el("div", { class: "actions" }, marks({ result: answer.search, answer })),
+    el("div", { class: "actions" }, freezeButton(question, body, answer.answer), marks({ result: answer.search, answer })),
   ].flat().filter(Boolean);
 }
 

@@ -67,6 +67,15 @@ export async function askJson(method, path, options) {
   return read(await ask(method, path, options), "json");
 }
 
+/** Save what an answer holds as a file. */
+export async function saveAs(response, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await read(response, "blob"));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
 /** Send a file; tells how much has gone, and can be broken off. Gives the row of the document. */
 export function sendFile(file, progress, signal) {
   const form = new FormData();

@@ -190,11 +190,15 @@ export function documentsView(asked) {
       ...(doubts.length
         ? [el("ul", {}, doubts.map((doubt, place) => {
           const kind = about.issue_codes?.[place];
-          return el("li", {}, known(`issue.${kind}`) ? t(`issue.${kind}`) : bdi(doubt), known(`issue.${kind}`) ? [" ", bdi(doubt, { class: "quiet" })] : null);
+          if (!known(`issue.${kind}`)) return el("li", {}, bdi(doubt));
+          // What was read stands at the end of the service's own sentence, which follows below.
+          const read = doubt.match(/\(([^()]+)\)\s*$/)?.[1];
+          return el("li", {}, t(`issue.${kind}`), read ? [" ", bdi(read, { class: "quiet" })] : null);
         }))]
         : []),
       el("details", {}, el("summary", {}, t("trouble.technical")),
         el("p", { class: "technical" }, bdi(row.reason ?? "")),
+        doubts.map((doubt) => el("p", { class: "technical" }, bdi(doubt))),
         el("p", { class: "quiet" }, t("document.attempts", { n: row.attempts })),
         about.finished_at ? el("p", { class: "quiet" }, t("document.since", { moment: moment(about.finished_at) })) : null),
     );

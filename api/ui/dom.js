@@ -48,13 +48,13 @@ export function directionOf(text) {
 
 /** Text in lines, each of its own direction; `pieces` are `{ text, marked }`. Every line is a block: browsers that read
  * several paragraphs in one block (`unicode-bidi: plaintext`) turn brackets of all but the first. `mark` has the
- * attributes of what is marked. */
+ * attributes of what is marked; where `marked` is a text, that is its class. */
 export function lines(pieces, mark = {}) {
   const made = [el("span", { class: "line", dir: "auto" })];
   for (const piece of pieces) {
     piece.text.split("\n").forEach((text, place) => {
       if (place) made.push(el("span", { class: "line", dir: "auto" }));
-      if (text) made.at(-1).append(piece.marked ? el("mark", mark, text) : text);
+      if (text) made.at(-1).append(piece.marked ? el("mark", piece.marked === true ? mark : { class: piece.marked }, text) : text);
     });
   }
   return made;

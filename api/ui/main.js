@@ -2,13 +2,15 @@
 
 import { button, el, focusOn } from "/ui/dom.js";
 import { documentsView } from "/ui/documents.js";
+import { evidenceView } from "/ui/evidence.js";
+import { forgetDrafts } from "/ui/evidence_review.js";
 import { forget, searchView } from "/ui/search.js";
 import { signIn } from "/ui/signin.js";
 import { holdKey, keep, kept, key } from "/ui/store.js";
 import { chooseLanguage, loadWords, otherLanguage, t } from "/ui/words.js";
 
 const THEME = "theme";
-const VIEWS = { search: searchView, documents: documentsView };
+const VIEWS = { search: searchView, documents: documentsView, evidence: evidenceView };
 const root = document.getElementById("page");
 let shown = null;
 let refused = false;
@@ -52,7 +54,7 @@ function head(name) {
       focusOn(document.getElementById("main"));
     } } }, t("nav.skip")),
     el("a", { class: "brand", href: "#/search" }, t("brand")),
-    key() ? el("nav", { "aria-label": t("nav.label") }, link("search"), link("documents")) : null,
+    key() ? el("nav", { "aria-label": t("nav.label") }, Object.keys(VIEWS).map(link)) : null,
     el(
       "div",
       { class: "tools" },
@@ -67,6 +69,7 @@ function head(name) {
 function leave(wasRefused) {
   holdKey(null);
   forget();
+  forgetDrafts();
   refused = wasRefused;
   render();
   root.querySelector("[name=key]").focus();

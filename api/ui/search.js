@@ -1,9 +1,10 @@
 // The search: a question, what it is narrowed by, an answer, and the passages that were found.
 
-import { ask, askJson, can, read } from "/ui/api.js";
+import { ask, askJson, can, saveAs } from "/ui/api.js";
 import { answerBox } from "/ui/answer.js";
 import { announce, bdi, button, el, freshId } from "/ui/dom.js";
 import { marks } from "/ui/feedback.js";
+import { freezeButton } from "/ui/evidence_review.js";
 import { fieldsCard } from "/ui/fields.js";
 import { chips, controls, entries, FACETS, filtersOf, offers, partsOf } from "/ui/filters.js";
 import { hitItem } from "/ui/hits.js";
@@ -172,6 +173,7 @@ export function searchView(asked) {
 
   function answer(result) {
     const parts = result.metadata ? [fieldsCard(result.metadata)] : [];
+    if (result.route === "metadata") parts.push(freezeButton(state.query, state));
     const wanted = state.answer && state.from === 0 && result.hits.length && !result.refused && result.route !== "metadata";
     if (wanted) {
       answering = answerBox(state.query, { filters: state.filters, without: state.without }, {
@@ -228,7 +230,7 @@ export function searchView(asked) {
       result.reason
         ? el("details", {}, el("summary", {}, t("trouble.technical")), el("p", { class: "technical" }, bdi(result.reason)))
         : null,
-      el("div", { class: "actions" }, marks({ result, answer: { question: result.query, refused: true, citations: [] } })),
+      el("div", { class: "actions" }, freezeButton(state.query, state), marks({ result, answer: { question: result.query, refused: true, citations: [] } })),
     );
   }
 
@@ -268,10 +270,7 @@ export function searchView(asked) {
   async function save(format, place) {
     try {
       const body = { query: state.query, size: EXPORTED, filters: state.filters, without: state.without, group: state.group };
-      const response = await ask("POST", `${EXPORT}?format=${format}`, { body });
-      const address = URL.createObjectURL(await read(response, "blob"));
-      el("a", { href: address, download: `${t("export.name")}.${format}` }).click();
-      setTimeout(() => URL.revokeObjectURL(address), 1000);
+      await saveAs(await ask("POST", `${EXPORT}?format=${format}`, { body }), `${t("export.name")}.${format}`);
     } catch (trouble) {
       place.append(...[troublePanel(trouble)].filter(Boolean));
     }

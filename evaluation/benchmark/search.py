@@ -116,7 +116,7 @@ def _measured(bare: Bare, served: Served, corpus: Corpus, *, quick: bool) -> Ben
     with connected(served) as search:
         for query in warm:
             search(query), bare.ask(query)
-        ours, theirs, stages = _alternating(search, bare, single)
+        ours, theirs, stages, refused = _alternating(search, bare, single)
     rates = [_rates(bare, served, rest[at * CLIENTS * each :][: CLIENTS * each], first=at % 2) for at in range(rounds)]
     overhead = statistics.median(ours) / statistics.median(theirs)
     rate = statistics.median(mine / other for mine, other in rates)
@@ -140,6 +140,8 @@ def _measured(bare: Bare, served: Served, corpus: Corpus, *, quick: bool) -> Ben
                 f"{statistics.median(mine for mine, _ in rates):.1f}",
                 f"{statistics.median(other for _, other in rates):.1f}",
             ),
+            # A refusal looks for other spellings too.
+            ("refused", f"{refused} of {count}", ""),
             *((f"{stage}, ms (p50)", f"{statistics.median(values):.1f}", "") for stage, values in stages.items()),
         ),
     )
@@ -161,18 +163,19 @@ def questions(corpus: Corpus, count: int) -> list[str]:
 
 def _alternating(
     search: Callable[[str], Json], bare: Bare, queries: Sequence[str]
-) -> tuple[list[float], list[float], dict[str, list[float]]]:
-    """Milliseconds of each question by both, and of the stages that the service tells."""
-    ours, theirs, stages = list[float](), list[float](), dict[str, list[float]]()
+) -> tuple[list[float], list[float], dict[str, list[float]], int]:
+    """Milliseconds of each question by both, and of the stages that the service tells; and how many it refused."""
+    ours, theirs, stages, refused = list[float](), list[float](), dict[str, list[float]](), 0
     for place, query in enumerate(queries):
         for mine in (place % 2 == 0, place % 2 == 1):
             start = time.perf_counter()
             answer = search(query) if mine else bare.ask(query)
             (ours if mine else theirs).append((time.perf_counter() - start) * MS)
             if isinstance(answer, dict):
+                refused += answer["refused"]
                 for stage, took in answer["took_ms"].items():
                     stages.setdefault(stage, []).append(took)
-    return ours, theirs, stages
+    return ours, theirs, stages, refused
 
 
 def _rates(bare: Bare, served: Served, queries: Sequence[str], *, first: int) -> tuple[float, float]:
@@ -288,7 +291,7 @@ class Bare:
             include_named_queries_score="true",
             search_type="dfs_query_then_fetch",
         )
-        rows = {row["_id"]: row for row in answer["hits"]["hits"]}
+        rows = {build.chunk_of(row): row for row in answer["hits"]["hits"]}
         codes = decoded([rows[one]["fields"][fields.TOKEN_CODES][0] for one in pool])
         near = self.coder.maxsim(tokens, codes)
         scores = {}

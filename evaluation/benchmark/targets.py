@@ -45,6 +45,7 @@ TARGETS: Final = (
     Target("faults", "chunks lost", "= 0"),
     Target("faults", "chunks doubled", "= 0"),
     Target("cluster", "acknowledged documents lost or doubled", "= 0"),
+    Target("workers", "documents a second, several processes over one worker", ">= 1.3"),
     Target("load", "p95 of a tenant beside one at full blast, over alone", "<= 2"),
 )
 

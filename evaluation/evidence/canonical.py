@@ -55,8 +55,14 @@ def text_hash(text: str) -> str:
 
 
 def readable_json(value: Any) -> bytes:
-    """JSON for people: indented, sorted, a line end at the end; equal for equal content."""
-    text = json.dumps(_plain(value), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
+    """JSON for people: indented, sorted, a line end at the end; equal for equal content, also where one side was read
+    from the canonical form, which writes 1.0 as 1.
+
+    Raises:
+        InvalidRequest: a value that has no canonical form.
+    """
+    same = json.loads(canonical_json(value))
+    text = json.dumps(same, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
     return f"{text}\n".encode()
 
 

@@ -43,7 +43,9 @@ class CorpusSnapshot(EvidenceRecord):
 class FrozenPassage(EvidenceRecord):
     """One retrieved passage with what stood around it."""
 
-    rank: int = Field(ge=1)
+    rank: int | None = Field(
+        ge=1, description="In the retrieval; null for a passage that a citation shows and the search did not rank."
+    )
     chunk_id: str
     document_id: str
     document_name: str

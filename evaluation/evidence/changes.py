@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from evaluation.evidence.base import EvidenceRecord
-from evaluation.evidence.cases import Case, CorpusSnapshot, RetrievalIdentity
+from evaluation.evidence.cases import Case, CorpusSnapshot, GenerationIdentity, RetrievalIdentity
 from evaluation.evidence.freeze import frozen_passages
 from evaluation.evidence.refind import Refound
 from query.request import SearchResult
@@ -59,16 +59,30 @@ def identity_changes(before: RetrievalIdentity, after: RetrievalIdentity) -> lis
     ]
 
 
+def generation_changes(before: GenerationIdentity, after: GenerationIdentity | None) -> list[Change]:
+    """What writes the answer otherwise: method, model, prompt, version of the application, locale; none where no answer
+    was asked for."""
+    if after is None:
+        return []
+    then, now = before.model_dump(mode="json"), after.model_dump(mode="json")
+    return [
+        Change(stage="generation", what=name, before=str(then[name]), after=str(now[name]))
+        for name in then
+        if then[name] != now[name]
+    ]
+
+
 def retrieval_changes(case: Case, result: SearchResult) -> list[Change]:
     """Passages at another rank, as far down as was frozen, and a refusal that came or went."""
-    before = {one.text_sha256: one for one in case.passages}
+    ranked = [one for one in case.passages if one.rank is not None]
+    before = {one.text_sha256: one for one in ranked}
     after = {one.text_sha256: one for one in frozen_passages(result)}
     changes = []
     for key in [*before, *(key for key in after if key not in before)]:
         old, new = before.get(key), after.get(key)
         ranks = (str(old.rank) if old else "not retrieved", str(new.rank) if new else "not retrieved")
         named = old or new
-        deeper = old is None and new is not None and new.rank > len(case.passages)
+        deeper = old is None and new is not None and (new.rank or 0) > len(ranked)
         if ranks[0] != ranks[1] and named is not None and not deeper:
             what = f"rank of {named.document_name} [{named.locator.from_}:{named.locator.to}]"
             changes.append(Change(stage="retrieval", what=what, before=ranks[0], after=ranks[1]))

@@ -61,7 +61,8 @@ def diagnose(
         found.append(_diagnosis("qualification_omitted", "; ".join(check.detail for check in omitted)))
     for passage in others:
         if propose(claim, [passage.text], lead=lead, answer=case.answer).support == "supported":
-            seen = f"Passage {passage.chunk_id} (rank {passage.rank}, {passage.document_name}) agrees by rules."
+            place = f"rank {passage.rank}" if passage.rank else "not ranked by the search"
+            seen = f"Passage {passage.chunk_id} ({place}, {passage.document_name}) agrees by rules."
             found.append(_diagnosis("retrieved_not_cited", seen))
             break
     return (*found, *_expected(case))

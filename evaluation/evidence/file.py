@@ -21,6 +21,7 @@ from evaluation.evidence.decisions import (
     current_decisions,
     disagreements,
 )
+from evaluation.evidence.model_proposal import ModelProposal
 from evaluation.evidence.notes import Note
 from evaluation.evidence.rows import Row, rows_of
 from search_config.errors import InvalidRequest
@@ -43,12 +44,14 @@ class CaseFile:
 
     Attributes:
         sets: revisions of the claims; none before the answer was split.
+        proposals: of a configured model, run by run; shown apart, and in no count.
     """
 
     case: Case
     sets: tuple[ClaimSet, ...] = ()
     decisions: tuple[Decision, ...] = ()
     notes: tuple[Note, ...] = ()
+    proposals: tuple[ModelProposal, ...] = ()
 
     @property
     def claims(self) -> ClaimSet:
@@ -73,7 +76,7 @@ class CaseFile:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The sheet."""
-        return rows_of(self.case, self.claims, self.current)
+        return rows_of(self.case, self.claims, self.current, self.proposals)
 
     @cached_property
     def disagreements(self) -> tuple[Disagreement, ...]:
@@ -140,12 +143,17 @@ class CaseFile:
         """
         case_id = self.case.case_id
         owners = {one.case_id for one in self.sets} | {one.case_id for one in self.decisions}
-        if not (owners | {one.case_id for one in self.notes}) <= {case_id}:
+        owners |= {one.case_id for one in self.notes} | {one.case_id for one in self.proposals}
+        if not owners <= {case_id}:
             raise InvalidRequest("A record belongs to another case.", where=case_id)
         check_chain(self.sets)
         for claims in self.sets:
             check_claims(self.case, claims)
         known = {claim.claim_id for claims in self.sets for claim in claims.claims}
+        hashes = {one.claim_set_hash for one in self.sets}
+        for run in self.proposals:
+            if run.claim_set not in hashes or not {one.claim_id for one in run.claims} <= known:
+                raise InvalidRequest("A model's proposal is on claims that there are not.", where=run.proposal_id)
         for decision in self.decisions:
             if decision.claim_id not in known or not 1 <= decision.revision <= len(self.sets):
                 raise InvalidRequest("A decision is on a claim that there is not.", where=decision.decision_id)

@@ -5,6 +5,7 @@ Layout
     ANY-NAME/claims.json      revisions of its claims, a list
     ANY-NAME/decisions.json   decisions, a list
     ANY-NAME/notes.json       notes, a list
+    ANY-NAME/proposals.json   what a model proposed, a list
     ANY-NAME/labels.json      what a set says of the claims (evaluation.evidence.labels)
 """
 
@@ -21,6 +22,7 @@ from evaluation.evidence.cases import Case
 from evaluation.evidence.claim_sets import ClaimSet
 from evaluation.evidence.decisions import Decision
 from evaluation.evidence.file import CaseFile
+from evaluation.evidence.model_proposal import ModelProposal
 from evaluation.evidence.notes import Note
 from search_config.errors import AlreadyExists, EvidenceCorrupt, InvalidDataset
 
@@ -28,11 +30,13 @@ CASE_FILE: Final = "case.json"
 CLAIMS_FILE: Final = "claims.json"
 DECISIONS_FILE: Final = "decisions.json"
 NOTES_FILE: Final = "notes.json"
+PROPOSALS_FILE: Final = "proposals.json"
 
 Parsed = TypeVar("Parsed")
 _SETS: Final = TypeAdapter(tuple[ClaimSet, ...])
 _DECISIONS: Final = TypeAdapter(tuple[Decision, ...])
 _NOTES: Final = TypeAdapter(tuple[Note, ...])
+_PROPOSALS: Final = TypeAdapter(tuple[ModelProposal, ...])
 _CASE: Final = TypeAdapter(Case)
 
 
@@ -67,6 +71,7 @@ def load_case(folder: Path) -> CaseFile:
         sets=_listed(_SETS, folder / CLAIMS_FILE),
         decisions=_listed(_DECISIONS, folder / DECISIONS_FILE),
         notes=_listed(_NOTES, folder / NOTES_FILE),
+        proposals=_listed(_PROPOSALS, folder / PROPOSALS_FILE),
     )
 
 
@@ -82,6 +87,7 @@ def save_case(folder: Path, file: CaseFile) -> None:
         CLAIMS_FILE: file.sets,
         DECISIONS_FILE: file.decisions,
         NOTES_FILE: file.notes,
+        PROPOSALS_FILE: file.proposals,
     }
     if any((folder / name).exists() for name in parts):
         raise AlreadyExists("A case is there already.", where=str(folder), remedy="Name another folder.")

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Final
 
 from evaluation.evidence.canonical import canonical_json, sha256, text_hash
 from evaluation.evidence.cases import (
     SNAPSHOT_DOCUMENTS,
-    SURROUNDINGS,
     Case,
     CorpusSnapshot,
     DisplayedCitation,
@@ -22,15 +20,14 @@ from evaluation.evidence.cases import (
     GenerationIdentity,
     RetrievalIdentity,
 )
+from evaluation.evidence.cited import UNKNOWN_GROUPS, cited_passages, surroundings
 from ingest.registry import Registry
 from query.answer_result import AnswerResult, Citation
 from query.request import Hit, SearchResult
+from search_config.client import Engine
 from search_config.install import IndexInfo
 from search_config.language import language_of
 from search_config.records import DocumentRecord, DocumentState, tenant_id
-
-# A document that is gone by the time of freezing says no longer who may see it: nobody but an operator may then.
-UNKNOWN_GROUPS: Final = ("?",)
 
 
 def freeze(
@@ -39,6 +36,7 @@ def freeze(
     tenant: str,
     owner: str,
     registry: Registry,
+    engine: Engine,
     info: IndexInfo,
     generation: GenerationIdentity,
     answered_at: datetime,
@@ -50,6 +48,7 @@ def freeze(
         answer: as displayed, with the raw output of its search.
         tenant: whose documents were asked; the corpus is read under it alone.
         owner: who answers for the case.
+        engine: has the passages of citations that the search did not rank.
         generation: what wrote the answer.
         answered_at: when it was given.
         expected: what a set knows about the evidence.
@@ -75,7 +74,10 @@ def freeze(
         citations=tuple(_citation(one, documents) for one in answer.citations),
         filters=answer.search.filters.model_dump(mode="json", exclude_defaults=True),
         retrieval=answer.search.model_dump(mode="json", by_alias=True),
-        passages=frozen_passages(answer.search, documents),
+        passages=(
+            *frozen_passages(answer.search, documents),
+            *cited_passages(answer.citations, hits, documents, engine=engine, index=info.index, tenant=owned),
+        ),
         corpus=corpus_snapshot(registry, owned, info, listed=documents),
         retrieval_identity=retrieval_identity(answer.search, info),
         generation_identity=generation,
@@ -153,12 +155,7 @@ def _citation(citation: Citation, documents: dict[str, DocumentRecord]) -> Displ
 
 def _passage(hit: Hit, documents: Mapping[str, DocumentRecord]) -> FrozenPassage:
     record = documents.get(hit.document_id)
-    text = record.text if record is not None and record.content_hash == hit.content_hash else None
-    start, end = hit.locator.from_, hit.locator.to
-    # The document may have been replaced since the search; other text around the passage would mislead.
-    holds = text is not None and text[start:end] == hit.content
-    before = text[max(0, start - SURROUNDINGS) : start] if text is not None and holds else None
-    after = text[end : end + SURROUNDINGS] if text is not None and holds else None
+    around = surroundings(record, hit.content_hash, hit.locator, hit.content)
     return FrozenPassage(
         rank=hit.rank,
         chunk_id=hit.chunk_id,
@@ -172,8 +169,8 @@ def _passage(hit: Hit, documents: Mapping[str, DocumentRecord]) -> FrozenPassage
         locator=hit.locator,
         text=hit.content,
         text_sha256=text_hash(hit.content),
-        before=before,
-        after=after,
+        before=around[0] if around else None,
+        after=around[1] if around else None,
         groups=record.groups if record else UNKNOWN_GROUPS,
     )
 

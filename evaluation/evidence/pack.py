@@ -20,6 +20,7 @@ from evaluation.evidence.decisions import Decision
 from evaluation.evidence.export import to_csv
 from evaluation.evidence.file import CaseFile
 from evaluation.evidence.limits import limits_text
+from evaluation.evidence.model_proposal import ModelProposal
 from evaluation.evidence.notes import Note
 from evaluation.evidence.rows import Row
 from evaluation.evidence.sheet import sheet_html
@@ -35,6 +36,7 @@ SCHEMAS: Final[dict[str, type[BaseModel]]] = {
     "schema/row.json": Row,
     "schema/decision.json": Decision,
     "schema/note.json": Note,
+    "schema/proposal.json": ModelProposal,
 }
 CASE_PARTS: Final = (
     "case.json",
@@ -42,6 +44,7 @@ CASE_PARTS: Final = (
     "rows.json",
     "decisions.json",
     "notes.json",
+    "proposals.json",
     "passages.json",
     "retrieval.json",
 )
@@ -142,6 +145,7 @@ def _case_parts(file: CaseFile) -> dict[str, bytes | str]:
         "rows.json": readable_json(file.rows) if file.sets else unsplit,
         "decisions.json": readable_json(file.decisions) if file.decisions else none_made,
         "notes.json": readable_json(file.notes) if file.notes else "none was recorded",
+        "proposals.json": readable_json(file.proposals) if file.proposals else "no model was asked",
         "passages.json": readable_json(case.passages) if case.passages else "nothing was retrieved",
         "retrieval.json": readable_json(case.retrieval) if case.retrieval else "none was recorded",
     }

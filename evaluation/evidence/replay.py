@@ -10,11 +10,19 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from evaluation.evidence.base import EvidenceRecord, Moment, Sha256
-from evaluation.evidence.cases import Case, CorpusSnapshot, DisplayedCitation, FrozenPassage, RetrievalIdentity
+from evaluation.evidence.cases import (
+    Case,
+    CorpusSnapshot,
+    DisplayedCitation,
+    FrozenPassage,
+    GenerationIdentity,
+    RetrievalIdentity,
+)
 from evaluation.evidence.changes import (
     Change,
     answer_changes,
     corpus_changes,
+    generation_changes,
     identity_changes,
     passage_changes,
     retrieval_changes,
@@ -22,7 +30,7 @@ from evaluation.evidence.changes import (
 from evaluation.evidence.claim_sets import first_claims
 from evaluation.evidence.decisions import Attachment, Support
 from evaluation.evidence.file import CaseFile
-from evaluation.evidence.freeze import corpus_snapshot, frozen_passages, retrieval_identity
+from evaluation.evidence.freeze import corpus_snapshot, frozen_passages, generation_identity, retrieval_identity
 from evaluation.evidence.refind import Refound, Today, refind
 from evaluation.evidence.rows import rows_of
 from ingest.registry import Registry
@@ -34,8 +42,8 @@ RUN_FORMAT: Final = "mafteach-evidence-run/1"
 # How an answer was written that no part of the system wrote: it is not asked for again.
 BY_HAND: Final = "by hand"
 
-# Writes today's answer to a question: given the question and its tenant.
-Answerer = Callable[[str, str], AnswerResult]
+# Writes today's answer to a search: the case's question with its filters, asked for its tenant.
+Answerer = Callable[[SearchRequest], AnswerResult]
 
 
 class RowComparison(EvidenceRecord):
@@ -63,6 +71,9 @@ class ReplayRun(EvidenceRecord):
     case_id: Sha256
     corpus: CorpusSnapshot
     retrieval_identity: RetrievalIdentity
+    generation_identity: GenerationIdentity | None = Field(
+        None, description="Of today's answer; null where it was not asked for again."
+    )
     refused: bool
     retrieval: dict[str, Any] = Field(description="The raw output of today's search.")
     answer: str | None = Field(description="Today's answer; null where it was not asked for again.")
@@ -74,7 +85,13 @@ class ReplayRun(EvidenceRecord):
 
 
 def replay(
-    file: CaseFile, *, context: SearchContext, registry: Registry, at: datetime, answerer: Answerer | None = None
+    file: CaseFile,
+    *,
+    context: SearchContext,
+    registry: Registry,
+    at: datetime,
+    answerer: Answerer | None = None,
+    app_version: str | None = None,
 ) -> ReplayRun:
     """Ask the case's question today.
 
@@ -84,28 +101,39 @@ def replay(
         registry: today's documents.
         at: the moment of the run.
         answerer: writes today's answer; None compares the frozen answer with today's passages.
+        app_version: today's; None takes the frozen one, which is no change then.
 
     Raises:
         as `query.search.search`.
     """
     case = file.case
     size = min(MAX_SIZE, max(DEFAULT_SIZE, len(case.passages)))
-    result = search(
-        SearchRequest(tenant=case.tenant, query=case.query, size=size, filters=Filters.model_validate(case.filters)),
-        context,
+    request = SearchRequest(
+        tenant=case.tenant,
+        query=case.query,
+        size=size,
+        filters=Filters.model_validate(case.filters),
+        # The question is asked as it was: by the route that it named, its periods counted from the same day.
+        route=case.retrieval.get("route", "auto") if case.retrieval.get("routed") is None else "auto",
+        as_of=case.retrieval.get("as_of"),
     )
+    result = search(request, context)
     wanted = {one.document_id for one in case.passages}
     corpus = corpus_snapshot(registry, case.tenant, context.info, listed=wanted)
     today = Today(texts=_texts(registry, case, wanted), hits=result.hits)
     refound = tuple(refind(passage, today) for passage in case.passages)
     identity = retrieval_identity(result, context.info)
     written = answerer is not None and case.generation_identity.method != BY_HAND
-    answer = answerer(case.query, case.tenant).answer if answerer is not None and written else None
+    today_answer = answerer(request) if answerer is not None and written else None
+    answer = None if today_answer is None else today_answer.answer
+    version = app_version or case.generation_identity.app_version
+    generation = None if today_answer is None else generation_identity(today_answer, app_version=version)
     changes = (
         *corpus_changes(case.corpus, corpus),
         *identity_changes(case.retrieval_identity, identity),
         *retrieval_changes(case, result),
         *passage_changes(refound),
+        *generation_changes(case.generation_identity, generation),
         *answer_changes(case, answer),
     )
     why_not = _why_not(file, corpus, refound, answer, at)
@@ -116,6 +144,7 @@ def replay(
         case_id=case.case_id,
         corpus=corpus,
         retrieval_identity=identity,
+        generation_identity=generation,
         refused=result.refused,
         retrieval=result.model_dump(mode="json", by_alias=True),
         answer=answer,
@@ -156,12 +185,15 @@ def _rows(file: CaseFile, result: SearchResult, refound: tuple[Refound, ...]) ->
     """The frozen claims over today's passages: a cited passage that is not retrieved today is none of them."""
     if file.case.honest_miss:
         return ()
+    pairs = list(zip(refound, file.case.passages, strict=True))
     shifts = {
         place.chunk_id: (place, place.from_ - frozen.locator.from_)
-        for place, frozen in zip(refound, file.case.passages, strict=True)
+        for place, frozen in pairs
         if place.from_ is not None
     }
-    passages = frozen_passages(result)
+    # What a citation showed and the search did not rank then is not asked of the search now: it was found by its place.
+    unranked = (_today(frozen, place) for place, frozen in pairs if frozen.rank is None and place.same_text)
+    passages = (*frozen_passages(result), *unranked)
     citations = tuple(_moved(one, shifts.get(one.chunk_id), passages) for one in file.case.citations)
     then = rows_of(file.case, file.claims)
     now = rows_of(file.case.model_copy(update={"passages": passages, "citations": citations}), file.claims)
@@ -176,6 +208,14 @@ def _rows(file: CaseFile, result: SearchResult, refound: tuple[Refound, ...]) ->
         )
         for old, new in zip(then, now, strict=True)
     )
+
+
+def _today(frozen: FrozenPassage, place: Refound) -> FrozenPassage:
+    """A passage at its place of today, with the text that it had."""
+    if place.from_ is None or place.to is None:
+        return frozen
+    at = frozen.locator.model_copy(update={"from_": place.from_, "to": place.to})
+    return frozen.model_copy(update={"locator": at, "document_id": place.document_id})
 
 
 def _moved(

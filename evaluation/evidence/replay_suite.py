@@ -64,6 +64,7 @@ def replay_folders(
     embedder: Embedder,
     settings: Settings,
     model: LanguageModel | None,
+    app_version: str | None = None,
     progress: Progress | None = None,
 ) -> SuiteReport:
     """Replay frozen cases over their corpus, ingested for this run by today's system.
@@ -81,16 +82,21 @@ def replay_folders(
         with temporary_system(
             corpus, tenant, engine=engine, embedder=embedder, settings=settings, progress=progress
         ) as system:
-            runs += _runs(list(of_tenant), system.context, system.registry, model)
+            runs += _runs(list(of_tenant), system.context, system.registry, model, app_version)
     pairs = [pair for path, file in zip(paths, files, strict=True) for pair in load_labels(path, file)]
     return _report(files, runs, pairs)
 
 
 def replay_stored(
-    files: Sequence[CaseFile], *, context: SearchContext, registry: Registry, model: LanguageModel | None
+    files: Sequence[CaseFile],
+    *,
+    context: SearchContext,
+    registry: Registry,
+    model: LanguageModel | None,
+    app_version: str | None = None,
 ) -> SuiteReport:
     """Replay cases against the live index."""
-    return _report(files, _runs(files, context, registry, model), [])
+    return _report(files, _runs(files, context, registry, model, app_version), [])
 
 
 def labelled(folders: Sequence[Path], files: Sequence[CaseFile]) -> ProposalAgreement:
@@ -113,15 +119,22 @@ def suite_pack(report: SuiteReport) -> bytes:
 
 
 def _runs(
-    files: Sequence[CaseFile], context: SearchContext, registry: Registry, model: LanguageModel | None
+    files: Sequence[CaseFile],
+    context: SearchContext,
+    registry: Registry,
+    model: LanguageModel | None,
+    app_version: str | None,
 ) -> list[ReplayRun]:
     answerer = _answerer(context, model)
-    return [replay(file, context=context, registry=registry, at=now(), answerer=answerer) for file in files]
+    return [
+        replay(file, context=context, registry=registry, at=now(), answerer=answerer, app_version=app_version)
+        for file in files
+    ]
 
 
 def _answerer(context: SearchContext, model: LanguageModel | None) -> Answerer:
-    def write(question: str, tenant: str) -> AnswerResult:
-        return answer(AnswerRequest(search=SearchRequest(tenant=tenant, query=question)), context, model=model)
+    def write(request: SearchRequest) -> AnswerResult:
+        return answer(AnswerRequest(search=request), context, model=model)
 
     return write
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Final
+from typing import Final, get_args
 
-from evaluation.evidence.decisions import ATTACHMENT_MEANINGS, SUPPORT_MEANINGS, Decision
+from evaluation.evidence.decisions import Attachment, Decision, Support
 from evaluation.evidence.file import CaseFile
 from evaluation.evidence.limits import LIMITS
 from evaluation.evidence.rows import Row
+from evaluation.evidence.words import FIELD, WORDS
 
 STYLE: Final = (
     "body{font-family:system-ui,sans-serif;margin:2rem;line-height:1.5;color:#1a1a1a;background:#fff}"
@@ -19,16 +20,10 @@ STYLE: Final = (
     "white-space:pre-wrap}.limits{border:2px solid #8a4b00;padding:.5rem 1rem}.proposal{color:#555;font-style:italic}"
     "[dir=ltr]{text-align:left}mark{background:#ffe58a}"
 )
+PARTS: Final = ("observation", "hypothesis", "next_check")
 HEAD: Final = ("#", "הטענה", "מקור ומקום", "הקביעות", "אבחנה", "הצעה (אינה קביעה)")
-VERDICTS_HE: Final = {
-    "attached": "מצורף",
-    "missing": "חסר ציטוט",
-    "points_nowhere": "מצביע לשום מקום",
-    "supported": "נתמך",
-    "partially_supported": "נתמך חלקית",
-    "not_supported": "לא נתמך",
-    "cannot_be_evaluated": "לא ניתן להערכה",
-}
+VERDICTS: Final = (*get_args(Attachment), *get_args(Support))
+HE: Final = {code: word.name for code, word in WORDS["he"].items()}
 
 
 def sheet_html(files: Sequence[CaseFile]) -> bytes:
@@ -52,10 +47,10 @@ def _limits() -> str:
 
 
 def _definitions() -> str:
-    meanings: dict[str, str] = {**ATTACHMENT_MEANINGS, **SUPPORT_MEANINGS}  # type: ignore[dict-item]  # both have texts as keys
     items = "".join(
-        f"<dt>{escape(VERDICTS_HE[name])} <bdi>({name})</bdi></dt><dd dir=ltr lang=en>{escape(text)}</dd>"
-        for name, text in meanings.items()
+        f"<dt>{escape(HE[code])} <bdi>({code})</bdi></dt><dd>{escape(WORDS['he'][code].meaning)}</dd>"
+        f"<dd dir=ltr lang=en>{escape(WORDS['en'][code].meaning)}</dd>"
+        for code in VERDICTS
     )
     return f"<section><h2>הקביעות</h2><dl>{items}</dl></section>"
 
@@ -69,12 +64,10 @@ def _case(file: CaseFile) -> str:
         return f"<section>{title}{answer}{told}{_passages(file)}</section>"
     gaps = "".join(f"<li>{_text(gap)}</li>" for gap in case.not_in_sources)
     left_open = f"<h3>חלקים שאינם במקורות</h3><ul>{gaps}</ul>" if gaps else ""
-    numbers = "".join(
-        f"<li>{escape(VERDICTS_HE[verdict])}: {number}</li>" for verdict, number in counts.by_verdict.items()
-    )
+    numbers = "".join(f"<li>{escape(HE[verdict])}: {number}</li>" for verdict, number in counts.by_verdict.items())
     disagreed = "".join(
         f"<li>{_text(_claim(file, one.claim_id))}: "
-        + escape("; ".join(f"{who}: {VERDICTS_HE[what]}" for who, what in one.support.items()))
+        + escape("; ".join(f"{who}: {HE[what]}" for who, what in one.support.items()))
         + "</li>"
         for one in file.disagreements
     )
@@ -106,16 +99,27 @@ def _row(row: Row) -> str:
     )
     decisions = "".join(_decision(decision) for decision in row.decisions) or "<p>טרם הוכרע</p>"
     causes = "".join(
-        f"<p><bdi>{one.cause}</bdi> (<bdi>{one.standing}</bdi>)<br>נראה: {_text(one.observation)}<br>השערה: "
-        f"{_text(one.hypothesis)}<br>לבדוק: {_text(one.next_check)}</p>"
+        f"<p>{HE[f'{FIELD}cause']}: {HE[one.cause]} (<bdi>{one.cause}, {one.standing}</bdi>)<br>"
+        + "<br>".join(f"{HE[FIELD + part]}: {_text(getattr(one, part))}" for part in PARTS)
+        + "</p>"
         for one in [*row.diagnoses, *(d.verdict.diagnosis for d in row.decisions if d.verdict.diagnosis)]
     )
     checks = "".join(f"<li>{escape(f'{c.check}: {c.outcome} {c.detail}')}</li>" for c in row.proposal.checks)
-    proposal = f"<p>{escape(VERDICTS_HE[row.proposal.support])}</p><ul dir=ltr>{checks}</ul>"
+    proposal = f"<p>{escape(HE[row.proposal.support])}</p><ul dir=ltr>{checks}</ul>{_by_model(row)}"
     return (
         f"<tr><td>{row.ordinal}</td><td>{_text(row.claim_text)}</td><td>{sources or '—'}</td><td>{decisions}</td>"
         f"<td>{causes}</td><td class=proposal>{proposal}</td></tr>"
     )
+
+
+def _by_model(row: Row) -> str:
+    found = row.by_model
+    if found is None:
+        return ""
+    said = HE[found.support] if found.support else f"<bdi>{escape(found.problem or '')}</bdi>"
+    told = "".join(f"<br>{_text(part)}" for part in (found.why, found.missing) if part)
+    kept = f"<br>נשמרה ב-{found.kept} מתוך {found.resamples} תשובות חוזרות" if found.kept is not None else ""
+    return f"<p>מודל {_text(found.model)}: {said}{told}{kept}</p>"
 
 
 def _decision(decision: Decision) -> str:
@@ -124,8 +128,8 @@ def _decision(decision: Decision) -> str:
     note = f"<p>הערה: {_text(verdict.note)}</p>" if verdict.note else ""
     return (
         f"<p>{_text(decision.reviewer)} · <time dir=ltr>{decision.at.isoformat()}</time></p>"
-        f"<p>צירוף: {VERDICTS_HE[verdict.attachment]}. {_text(verdict.attachment_reason)}</p>"
-        f"<p>תמיכה: {VERDICTS_HE[verdict.support]}. {_text(verdict.support_reason)}</p>{missing}{note}"
+        f"<p>צירוף: {HE[verdict.attachment]}. {_text(verdict.attachment_reason)}</p>"
+        f"<p>תמיכה: {HE[verdict.support]}. {_text(verdict.support_reason)}</p>{missing}{note}"
     )
 
 
@@ -136,7 +140,8 @@ def _notes(file: CaseFile) -> str:
 
 def _passages(file: CaseFile) -> str:
     items = "".join(
-        f"<li value={one.rank}>{_text(one.document_name)} · {_text(one.section)}"
+        f"<li{f' value={one.rank}' if one.rank else ''}>{_text(one.document_name)} · {_text(one.section)}"
+        f"{'' if one.rank else ' · צוטט ולא דורג בחיפוש'}"
         f"<blockquote>{_text(one.before or '')}<strong>{_text(one.text)}</strong>{_text(one.after or '')}</blockquote>"
         "</li>"
         for one in file.case.passages

@@ -70,7 +70,7 @@ def source_of(case: Case, index: int) -> AttachedSource:
     citation = next((one for one in case.citations if one.index == index), None)
     if citation is None:
         return AttachedSource(index=index, resolves=False, problem="The answer has no citation of this number.")
-    passage = next((one for one in case.passages if one.chunk_id == citation.chunk_id), None)
+    passage = _passage_of(case, citation)
     problem = _problem(citation, passage)
     return AttachedSource(
         index=index,
@@ -87,7 +87,19 @@ def source_of(case: Case, index: int) -> AttachedSource:
     )
 
 
+def _passage_of(case: Case, citation: DisplayedCitation) -> FrozenPassage | None:
+    """The frozen passage of a citation. Words of a field that stand in no passage of the index are frozen as they are,
+    several of them without an id: their places tell them apart."""
+    same = [one for one in case.passages if one.chunk_id == citation.chunk_id]
+    if citation.chunk_id:
+        return next(iter(same), None)
+    own = (one for one in same if one.document_id == citation.document_id)
+    return next((one for one in own if one.locator.from_ == citation.locator.from_), None)
+
+
 def _problem(citation: DisplayedCitation, passage: FrozenPassage | None) -> str | None:
+    if passage is None and citation.locator.from_ == citation.locator.to:
+        return "The citation names a document and no words of it."
     if passage is None:
         return "The cited passage is not among the retrieved ones."
     start = citation.locator.from_ - passage.locator.from_

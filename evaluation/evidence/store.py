@@ -7,8 +7,9 @@ against its hash.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final, Literal, TypeVar
 
 from pydantic import ValidationError
@@ -19,6 +20,7 @@ from evaluation.evidence.cases import Case
 from evaluation.evidence.claim_sets import ClaimSet, check_claims
 from evaluation.evidence.decisions import Decision, chain_of
 from evaluation.evidence.file import CaseFile
+from evaluation.evidence.model_proposal import ModelProposal
 from evaluation.evidence.notes import Note
 from query.filters import tenant_filter
 from search_config import fields
@@ -27,11 +29,14 @@ from search_config.errors import AlreadyExists, EngineRejected, EvidenceCorrupt,
 from search_config.names import Names
 from search_config.records import tenant_id
 
-Kind = Literal["case", "claims", "decision", "note"]
+Kind = Literal["case", "claims", "decision", "note", "proposal"]
+Order = Literal["asc", "desc"]
 Record = TypeVar("Record", bound=EvidenceRecord)
 
 # Rows of one request: a case with its passages is some tens of kilobytes.
 PAGE: Final = 200
+# Cases whose records are read by one request.
+CASES_AT_ONCE: Final = 50
 # An id in the engine has 512 bytes at most; a hash keeps the parts of a key apart and short.
 KEY_DIGITS: Final = 40
 # Digits of an id that tell cases apart for people.
@@ -123,10 +128,14 @@ class EvidenceStore:
         """Write a note; gives its id.
 
         Raises:
-            NotFound: this tenant has no such case.
+            NotFound: this tenant has no such case, or the case never had such a claim.
             AlreadyExists
         """
-        self.read(tenant, note.case_id)
+        known = self.read(tenant, note.case_id)
+        if note.claim_id is not None and all(
+            note.claim_id != one.claim_id for set_ in known.sets for one in set_.claims
+        ):
+            raise NotFound("There is no such claim.", where=note.claim_id, remedy="Read the case's claims again.")
         self._create(
             "note",
             tenant,
@@ -138,6 +147,29 @@ class EvidenceStore:
             claim_id=note.claim_id,
         )
         return note.note_id
+
+    def add_proposal(self, tenant: str, proposal: ModelProposal) -> str:
+        """Write a model's proposal; gives its id.
+
+        Raises:
+            NotFound: this tenant has no such case.
+            InvalidRequest: made on claims that have changed.
+        """
+        known = self.read(tenant, proposal.case_id)
+        if proposal.claim_set != known.claims.claim_set_hash:
+            raise InvalidRequest(
+                "The claims have changed since they were read.", where=proposal.case_id, remedy="Ask the model again."
+            )
+        self._create(
+            "proposal",
+            tenant,
+            proposal,
+            case_id=proposal.case_id,
+            key=proposal.proposal_id,
+            author=proposal.model,
+            at=proposal.at,
+        )
+        return proposal.proposal_id
 
     def read(self, tenant: str, case_id: str, *, groups: Sequence[str] | None = None) -> CaseFile:
         """One case with all its records.
@@ -157,15 +189,7 @@ class EvidenceStore:
             raise NotFound(
                 "There is no such case.", where=case_id[:SHOWN_DIGITS], remedy="See: mafteach evidence list --tenant T"
             )
-        sets = (_record(row, ClaimSet) for row in rows if row[fields.KIND] == "claims")
-        decisions = (_record(row, Decision) for row in rows if row[fields.KIND] == "decision")
-        notes = (_record(row, Note) for row in rows if row[fields.KIND] == "note")
-        return CaseFile(
-            case=cases[0],
-            sets=tuple(sorted(sets, key=lambda one: one.revision)),
-            decisions=tuple(sorted(decisions, key=lambda one: (one.at, one.decision_id))),
-            notes=tuple(sorted(notes, key=lambda one: (one.at, one.note_id))),
-        )
+        return _file(cases[0], rows)
 
     def find(self, tenant: str, beginning: str) -> str:
         """The one case whose id begins so.
@@ -198,6 +222,38 @@ class EvidenceStore:
             case = _record(row, Case)
             if case.visible_to(groups):
                 yield case
+
+    def files(
+        self,
+        tenant: str,
+        *,
+        groups: Sequence[str] | None = None,
+        wanted: Callable[[Case], bool] = bool,
+        after: str | None = None,
+    ) -> Iterator[CaseFile]:
+        """Cases with all their records, newest first; those of several cases are read by one request.
+
+        Args:
+            tenant: whose.
+            groups: of who asks; None is an operator.
+            wanted: chooses cases before their records are read; by default all.
+            after: the id of a case; those behind it alone.
+
+        Raises:
+            NotFound: this tenant has no case `after`.
+            EvidenceCorrupt: a record is not what its hash says.
+        """
+        behind = None if after is None else self._place_of(tenant, after)
+        rows = self._rows(tenant, [{"term": {fields.KIND: "case"}}], order="desc", after=behind)
+        found = (_record(row, Case) for row in rows)
+        seen = (case for case in found if case.visible_to(groups) and wanted(case))
+        while few := list(islice(seen, CASES_AT_ONCE)):
+            records: dict[str, list[dict[str, Any]]] = {}
+            ids = {"terms": {fields.CASE_ID: [case.case_id for case in few]}}
+            others = {"terms": {fields.KIND: ["claims", "decision", "note", "proposal"]}}
+            for row in self._rows(tenant, [ids, others]):
+                records.setdefault(row[fields.CASE_ID], []).append(row)
+            yield from (_file(case, records.get(case.case_id, [])) for case in few)
 
     def _create(
         self,
@@ -248,14 +304,32 @@ class EvidenceStore:
         hits = self._engine.search(self._stream, body)["hits"]["hits"]
         return str(hits[0]["_source"][fields.HASH]) if hits else None
 
+    def _place_of(self, tenant: str, case_id: str) -> list[Any]:
+        """Where a case stands among all, as the engine sorts them."""
+        clauses = [*tenant_filter(tenant), {"term": {fields.KIND: "case"}}, {"term": {fields.CASE_ID: case_id}}]
+        body = {"size": 1, "query": {"bool": {"filter": clauses}}, "sort": _sorted("desc"), "_source": False}
+        hits = self._engine.search(self._stream, body)["hits"]["hits"]
+        if not hits:
+            raise NotFound("There is no such case.", where=case_id[:SHOWN_DIGITS], remedy="List from the beginning.")
+        place: list[Any] = hits[0]["sort"]
+        return place
+
     def _rows(
-        self, tenant: str, clauses: Sequence[dict[str, Any]], *, source: list[str] | None = None
+        self,
+        tenant: str,
+        clauses: Sequence[dict[str, Any]],
+        *,
+        source: list[str] | None = None,
+        order: Order = "asc",
+        after: list[Any] | None = None,
     ) -> Iterator[dict[str, Any]]:
         body: dict[str, Any] = {
             "size": PAGE,
             "query": {"bool": {"filter": [*tenant_filter(tenant), *clauses]}},
-            "sort": [{fields.AT: "asc"}, {fields.HASH: "asc"}],
+            "sort": _sorted(order),
         }
+        if after is not None:
+            body["search_after"] = after
         if source is not None:
             body["_source"] = source
         while True:
@@ -265,6 +339,25 @@ class EvidenceStore:
             if len(hits) < PAGE:
                 return
             body["search_after"] = hits[-1]["sort"]
+
+
+def _sorted(order: Order) -> list[dict[str, str]]:
+    return [{fields.AT: order}, {fields.HASH: order}]
+
+
+def _file(case: Case, rows: Sequence[dict[str, Any]]) -> CaseFile:
+    """A case with its records, in the order in which they were made."""
+    sets = (_record(row, ClaimSet) for row in rows if row[fields.KIND] == "claims")
+    decisions = (_record(row, Decision) for row in rows if row[fields.KIND] == "decision")
+    notes = (_record(row, Note) for row in rows if row[fields.KIND] == "note")
+    proposals = (_record(row, ModelProposal) for row in rows if row[fields.KIND] == "proposal")
+    return CaseFile(
+        case=case,
+        sets=tuple(sorted(sets, key=lambda one: one.revision)),
+        decisions=tuple(sorted(decisions, key=lambda one: (one.at, one.decision_id))),
+        notes=tuple(sorted(notes, key=lambda one: (one.at, one.note_id))),
+        proposals=tuple(sorted(proposals, key=lambda one: (one.at, one.proposal_id))),
+    )
 
 
 def _exists(what: str) -> AlreadyExists:

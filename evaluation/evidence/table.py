@@ -31,7 +31,11 @@ COLUMNS: Final = (
     "diagnosis",
     "note",
     "proposal_not_a_verdict",
+    "model_proposal_not_a_verdict",
+    "resampled_answers_that_keep_it",
 )
+# The columns of a decision, empty where there is none.
+DECIDED: Final = COLUMNS[COLUMNS.index("reviewer") : COLUMNS.index("proposal_not_a_verdict")]
 
 
 def table_rows(file: CaseFile) -> list[tuple[str, ...]]:
@@ -59,8 +63,14 @@ def _lines(row: Row) -> list[tuple[str, ...]]:
         row.attachment_seen,
     )
     proposal = row.proposal.support + (f" ({row.proposal.missing})" if row.proposal.missing else "")
+    model = row.by_model
+    apart = (
+        proposal,
+        f"{model.support or model.problem} ({model.model})" if model else "",
+        f"{model.kept} of {model.resamples}" if model and model.kept is not None else "",
+    )
     if not row.decisions:
-        return [(*head, *("",) * 9, proposal)]
+        return [(*head, *("",) * len(DECIDED), *apart)]
     lines: list[tuple[str, ...]] = []
     for decision in row.decisions:
         verdict = decision.verdict
@@ -82,7 +92,7 @@ def _lines(row: Row) -> list[tuple[str, ...]]:
                 verdict.missing or "",
                 told,
                 verdict.note or "",
-                proposal,
+                *apart,
             )
         )
     return lines

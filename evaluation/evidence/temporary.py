@@ -12,7 +12,7 @@ from ingest.documents import RawDocument
 from ingest.pipeline import Ingestor
 from ingest.registry import Registry
 from models.base import Embedder
-from query.profile import load_profile
+from query.profile import profile_for
 from query.search import SearchContext
 from search_config.client import Engine
 from search_config.errors import IndexingIncomplete, InvalidDataset
@@ -72,7 +72,8 @@ def temporary_system(
             progress(len(paths), len(paths), "documents")
         engine.request("POST", f"/{info.index}/_refresh")
         engine.request("POST", f"/{info.names.documents}/_refresh")
-        context = SearchContext(engine, info, embedder, load_profile(own.profile).checked_for(info), own)
+        profile = profile_for(info.model, info.analyzer, own.profile)
+        context = SearchContext(engine, info, embedder, profile, own)
         yield TemporarySystem(context, Registry(engine, info, own))
     finally:
         uninstall(engine, Names(prefix=own.index_prefix))

@@ -19,6 +19,7 @@ from evaluation.evidence.cases import Case
 from evaluation.evidence.claim_sets import ClaimSet
 from evaluation.evidence.decisions import Decision
 from evaluation.evidence.file import CaseFile
+from evaluation.evidence.model_proposal import ModelProposal
 from evaluation.evidence.notes import Note
 from evaluation.evidence.pack import CASE_PARTS, LIMITS, MANIFEST, SCHEMAS, SHEET, TABLE, Manifest, archive, whole_hash
 from evaluation.evidence.rows import Row
@@ -45,6 +46,7 @@ _SETS: Final = TypeAdapter(tuple[ClaimSet, ...])
 _ROWS: Final = TypeAdapter(tuple[Row, ...])
 _DECISIONS: Final = TypeAdapter(tuple[Decision, ...])
 _NOTES: Final = TypeAdapter(tuple[Note, ...])
+_PROPOSALS: Final = TypeAdapter(tuple[ModelProposal, ...])
 
 
 class Verification(EvidenceRecord):
@@ -167,6 +169,7 @@ def _case(case_id: str, contents: Mapping[str, bytes]) -> None:
         sets=_parsed(_SETS, contents, f"{folder}/claims.json") or (),
         decisions=_parsed(_DECISIONS, contents, f"{folder}/decisions.json") or (),
         notes=_parsed(_NOTES, contents, f"{folder}/notes.json") or (),
+        proposals=_parsed(_PROPOSALS, contents, f"{folder}/proposals.json") or (),
     )
     try:
         file.check()

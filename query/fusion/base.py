@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from query.request import Leg
 
@@ -17,8 +16,7 @@ from query.request import Leg
 LEG_ORDER: Final[tuple[Leg, ...]] = ("bm25", "knn", "sparse")
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """One hit of one leg: `score` is BM25, a cosine, or the sum over shared terms of both weights' product; `rank`
     counts from 1, None for a score that was asked for afterwards because the leg itself did not return the hit."""
 
@@ -27,8 +25,7 @@ class Scored:
     rank: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """One hit with its fused score."""
 
     chunk_id: str
@@ -71,10 +68,12 @@ def fuse(rule: FusionRule, legs: Mapping[Leg, Sequence[Scored]], weights: Mappin
         if weight == 0:
             continue
         _check(leg, hits)
-        for hit, contribution in zip(hits, rule.contributions(leg, hits), strict=True):
-            totals[hit.chunk_id] = totals.get(hit.chunk_id, 0.0) + weight * contribution
-            rank = math.inf if hit.rank is None else hit.rank
-            best_rank[hit.chunk_id] = min(rank, best_rank.get(hit.chunk_id, math.inf))
+        for (chunk_id, _, place), contribution in zip(hits, rule.contributions(leg, hits), strict=True):
+            totals[chunk_id] = totals.get(chunk_id, 0.0) + weight * contribution
+            rank = math.inf if place is None else place
+            known = best_rank.get(chunk_id)
+            if known is None or rank < known:
+                best_rank[chunk_id] = rank
     order = sorted(totals, key=lambda chunk_id: (-totals[chunk_id], best_rank[chunk_id], chunk_id))
     return [Fused(chunk_id, totals[chunk_id]) for chunk_id in order]
 

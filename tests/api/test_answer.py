@@ -18,7 +18,9 @@ from api.app import create_app
 from ingest.documents import RawDocument
 from ingest.pipeline import Ingestor
 from models.language_model import OpenAICompatibleLanguageModel
+from query import wording
 from query.answer_result import NOT_CHECKED
+from query.wording import told
 from search_config.settings import Settings
 from tests.api.conftest import OURS, Service
 from tests.contracts.model_server import KEY, ModelServer, Request, serving
@@ -91,7 +93,7 @@ def test_without_a_model_the_passages_own_sentences_answer(service: Service) -> 
     assert result["grounded"]
     assert result["model"] is None
     assert result["label"] == NOT_CHECKED["he"]
-    assert any("no model wrote any" in note for note in result["notes"])
+    assert told(wording.EXTRACTIVE, "he") in result["notes"]
     assert result["answer"].startswith("תושב רשאי לקבל אישור חניה אחד לכל רכב הרשום על שמו")
     assert result["answered_parts"] == [QUESTION]
     holds(result, service)
@@ -217,7 +219,7 @@ def test_a_model_that_fails_leaves_an_extractive_answer_that_says_so(
 
 def test_a_cut_answer_says_so(service: Service, written: TestClient, model: ModelServer) -> None:
     model.finish = "length"
-    assert any("stopped before its end" in note for note in ask(written, service)["notes"])
+    assert any("נעצר לפני הסוף" in note for note in ask(written, service)["notes"])
 
 
 def test_sources_beyond_the_window_are_counted(service: Service, model: ModelServer) -> None:
@@ -232,7 +234,7 @@ def test_sources_beyond_the_window_are_counted(service: Service, model: ModelSer
     assert outcome.state == "ready"
     with TestClient(app, raise_server_exceptions=False) as client:
         result = ask(client, service, "איזה תנאי חניה חל על תושב?")
-    assert any("left out" in note for note in result["notes"])
+    assert any("קטעים שהושמטו" in note for note in result["notes"])
     small.close()
 
 

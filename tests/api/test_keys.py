@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from api import verified
 from api.keys import KEY_PATTERN, KeyStore
+from api.verified import VerifiedKeys
 from search_config.client import Engine
 from search_config.errors import AuthenticationError, IndexMissing, InvalidTenant, MissingTenant, NotFound
 from search_config.names import Names
@@ -71,3 +73,69 @@ def test_the_engine_does_not_make_a_keys_index_by_itself(engine: Engine) -> None
     with pytest.raises(IndexMissing):
         KeyStore(engine, names).create("a")
     assert not engine.exists(f"/{names.keys}")
+
+
+class Time:
+    """Seconds that a test sets."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_checked_key_is_known_for_the_seconds_stated_and_a_revocation_elsewhere_counts_then(
+    engine: Engine, make_index: MakeIndex
+) -> None:
+    info, _ = make_index()
+    ours, elsewhere = KeyStore(engine, info.names), KeyStore(engine, info.names)
+    clock = Time()
+    here = VerifiedKeys(ours, seconds=5.0, clock=clock)
+    created = ours.create("a", groups=["staff"])
+    assert here.known(created.key) is None
+    caller = here.authenticate(created.key)
+    assert (caller.tenant, caller.groups) == ("a", ("staff",))
+    elsewhere.revoke("a", created.id)
+    clock.now += 4.9
+    assert here.known(created.key) == here.authenticate(created.key) == caller
+    clock.now += 0.1
+    assert here.known(created.key) is None
+    with pytest.raises(AuthenticationError):
+        here.authenticate(created.key)
+
+
+def test_a_key_that_is_revoked_here_is_not_known_any_more(keys: KeyStore) -> None:
+    here = VerifiedKeys(keys, seconds=300.0)
+    created, other = keys.create("a"), keys.create("a")
+    here.authenticate(created.key), here.authenticate(other.key)
+    keys.revoke("a", created.id)
+    assert here.known(created.key) is None
+    with pytest.raises(AuthenticationError):
+        here.authenticate(created.key)
+    assert here.known(other.key) is not None
+
+
+def test_only_the_very_key_is_known(keys: KeyStore) -> None:
+    here = VerifiedKeys(keys, seconds=300.0)
+    created = keys.create("a")
+    here.authenticate(created.key)
+    last = "0" if created.key[-1] != "0" else "1"
+    for wrong in (created.key[:-1] + last, created.key[:-1], created.key + "0", created.id, ""):
+        assert here.known(wrong) is None
+        with pytest.raises(AuthenticationError):
+            here.authenticate(wrong)
+    # A wrong one does not make the right one unknown.
+    assert here.known(created.key) is not None
+
+
+def test_nothing_is_kept_for_no_seconds_and_the_last_callers_where_there_are_many(
+    keys: KeyStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never = VerifiedKeys(keys, seconds=0.0)
+    first, second = keys.create("a"), keys.create("b")
+    never.authenticate(first.key)
+    assert never.known(first.key) is None
+    monkeypatch.setattr(verified, "MOST", 1)
+    here = VerifiedKeys(keys, seconds=300.0)
+    here.authenticate(first.key), here.authenticate(second.key)
+    assert (here.known(first.key), here.known(second.key)) == (None, never.authenticate(second.key))

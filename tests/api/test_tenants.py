@@ -211,8 +211,8 @@ def test_without_the_tenant_in_the_filter_the_first_test_fails(shared: Shared, m
     def without(*args: Any, **named: Any) -> list[filters.Clause]:
         return [clause for clause in whole(*args, **named) if fields.TENANT not in clause.get("term", {})]
 
-    import query.search
+    import query.superseded
 
-    monkeypatch.setattr(query.search, "tenant_filter", without)
+    monkeypatch.setattr(query.superseded, "tenant_filter", without)
     leaked, _, _ = run(shared, 60, SEED)
     assert len(leaked) > 10

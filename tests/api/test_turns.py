@@ -17,6 +17,9 @@ from api.turns import PER_CORE, Turns
 class Named:
     """Takes the credential for the tenant's name."""
 
+    def known(self, _: str | None) -> None:
+        return None
+
     def authenticate(self, header: str | None) -> Caller:
         return Caller(tenant=str(header), id="key")
 

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any, Final, get_args
 
+from api.evidence_views import CaseState
 from api.routes.page import page_files
 from ingest.extract.pdf.pages import DAMAGED, NO_LETTERS, ORDER_IN_DOUBT
 from query.answer_result import AnswerMethod
@@ -44,10 +45,11 @@ FAMILIES: Final[dict[str, set[str]]] = {
     "code": descendants(errors.DocumentError) | {"empty_query", "query_too_long"},
     "trouble": {f"{kind}.{part}" for kind in KINDS for part in ("title", "text")} | {"technical", "wait"},
     "reason": {"failed", "quarantined"},
-    "nav": {"search", "documents", "label", "signout", "skip"},
+    "nav": {"search", "documents", "evidence", "label", "signout", "skip"},
+    "case": set(get_args(CaseState)),
     "language": {"he", "en", "other", "name"},
     "currency": {"ILS", "USD", "EUR", "GBP"},
-    "export": {"xlsx", "csv", "name"},
+    "export": {"xlsx", "csv", "zip", "name"},
     "feedback": {"right", "wrong", "picked", "passage", "answer", "thanks", "undo", "undone"},
 }
 

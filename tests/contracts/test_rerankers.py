@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from query.candidate import Candidate, Passage
+from query.candidate import Candidate, Passage, Place, StageScores
 from query.features import COSINE, IDENTIFIER, MAXSIM, MAXSIM_NEAR, Features
-from query.request import Scores, StageScore
 from query.reranking import LateInteraction, LinearBlend, Pool, Reranker, TextReranker, rerank
 from search_config.errors import InvalidProfile
-from search_config.records import Locator
 
 NAMES = ("bm25:content", COSINE, MAXSIM, MAXSIM_NEAR, IDENTIFIER)
 
@@ -51,9 +49,9 @@ def candidate(number: int, content: str = "תוכן") -> Candidate:
         content=content,
         language="he",
         url=None,
-        locator=Locator.model_validate({"from": 0, "to": len(content), "label": "1"}),
+        place={"from": 0, "to": len(content), "label": "1"},
     )
-    return Candidate(passage, Scores(bm25=StageScore(rank=number + 1, score=9.0 - number), fused=50.0 - number))
+    return Candidate(passage, StageScores(bm25=Place(rank=number + 1, score=9.0 - number), fused=50.0 - number))
 
 
 def pool(candidates: Sequence[Candidate], values: NDArray[np.float64] | None = None, query: str = "שאלה") -> Pool:
@@ -74,7 +72,7 @@ class TestContract:
         assert only.chunk_id == "c000"
         assert only.scores.rerank is not None
         assert only.scores.fused == 50.0
-        assert only.scores.bm25 == StageScore(rank=1, score=9.0)
+        assert only.scores.bm25 == Place(rank=1, score=9.0)
 
     def test_equal_scores_keep_their_order(self, reranker: Reranker) -> None:
         candidates = [candidate(number) for number in (3, 1, 2, 0)]
@@ -97,7 +95,7 @@ class TestContract:
 
     def test_a_candidate_of_one_leg_only(self, reranker: Reranker) -> None:
         lexical_only = candidate(0)
-        dense_only = Candidate(candidate(1).passage, Scores(knn=StageScore(rank=1, score=0.9), fused=1.0), cosine=0.9)
+        dense_only = Candidate(candidate(1).passage, StageScores(knn=Place(rank=1, score=0.9), fused=1.0), cosine=0.9)
         after = rerank(reranker, pool([lexical_only, dense_only]))
         assert {one.chunk_id: (one.scores.bm25, one.scores.knn) for one in after} == {
             "c000": (lexical_only.scores.bm25, None),

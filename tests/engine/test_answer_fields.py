@@ -15,6 +15,7 @@ from ingest.documents import RawDocument
 from ingest.registry import Registry
 from models.base import Embedder
 from models.language_model import OpenAICompatibleLanguageModel
+from query import wording
 from query.answer_events import Done, SentenceChecked, SourcesFound
 from query.answer_request import AnswerRequest
 from query.answer_result import AnswerResult
@@ -23,6 +24,7 @@ from query.profile import load_profile
 from query.request import SearchRequest, SearchResult
 from query.routing import Router
 from query.search import SearchContext
+from query.wording import told
 from search_config.client import Engine
 from search_config.install import install, uninstall
 from search_config.settings import Settings
@@ -148,7 +150,7 @@ def test_the_exact_part_stands_where_passages_are_refused(context: SearchContext
     refused = both_layers(context).model_copy(update={"refused": True, "reason": "too far"})
     result = answer_from(refused, asked(PENALTY), context, model=None)
     assert (result.method, result.refused, result.explanation) == ("metadata", False, "too far")
-    assert any("No passage answers the rest" in note for note in result.notes)
+    assert told(wording.FIELDS_ALONE, "he") in result.notes
     holds(result, context)
 
 
@@ -169,7 +171,7 @@ def test_a_side_that_the_model_leaves_out_is_added(context: SearchContext) -> No
     assert result.method == "model"
     for side in result.search.sides:
         assert {one.document_id for one in result.citations} & set(side.document_ids), side
-    assert any("was added" in note for note in result.notes)
+    assert any("נוסף משפט" in note for note in result.notes)
 
 
 def test_what_fields_do_not_understand_is_not_told_above_passages(context: SearchContext) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -22,19 +23,36 @@ from evaluation.evidence.replay import replay
 from evaluation.evidence.store import EvidenceStore
 from evaluation.evidence.temporary import TemporarySystem, temporary_system
 from evaluation.evidence.verify import verify_pack
+from ingest.compose import make_ingestor
 from ingest.documents import RawDocument
 from ingest.pipeline import Ingestor
+from ingest.registry import Registry
 from models.base import Embedder
 from query.answer_request import AnswerRequest
+from query.answer_result import AnswerResult
 from query.answering import answer
+from query.profile import load_profile
 from query.request import SearchRequest
+from query.routing import Router
+from query.search import SearchContext
 from search_config.client import Engine
 from search_config.errors import AlreadyExists, EngineRejected, InvalidRequest, InvalidTenant, NotFound
+from search_config.install import install, uninstall
 from search_config.names import Names
 from search_config.settings import Settings
 from tests.unit.evidence.cases import AT, case, file, verdict
 
 REVIEWERS = 20
+CONTRACTS = {
+    "garden.txt": """חוזה שירותי גינון
+
+נערך ונחתם ביום 12.3.2023 בין עיריית גבעת הדר (להלן: "המזמין") לבין אלון גינון בע"מ (להלן: "הספק").
+""",
+    "lifts.txt": """חוזה תחזוקת מעליות
+
+נערך ונחתם ביום 5.9.2023 בין עיריית גבעת הדר (להלן: "המזמין") לבין מעלות בע"מ (להלן: "הספק").
+""",
+}
 PARKING = (
     "# נוהל אישורי חניה\n\n## תושבים\nתושב רשאי לקבל אישור חניה אחד לכל רכב הרשום על שמו, ותוקפו שנה מיום ההנפקה.\n"
 )
@@ -207,13 +225,14 @@ def test_a_case_that_shows_a_closed_document_is_closed(store: EvidenceStore, req
 @pytest.fixture
 def frozen(system: TemporarySystem) -> CaseFile:
     """A real answer, frozen."""
-    request = AnswerRequest(search=SearchRequest(tenant="demo", query="כמה אישורי חניה מגיעים לתושב?"))
+    request = AnswerRequest(search=SearchRequest(tenant="demo", query="כמה אישורי חניה רשאי תושב לקבל?"))
     result = answer(request, system.context, model=None)
     made = freeze(
         result,
         tenant="demo",
         owner="dana",
         registry=system.registry,
+        engine=system.context.engine,
         info=system.context.info,
         generation=generation_identity(result, app_version="0"),
         answered_at=AT,
@@ -247,6 +266,21 @@ def test_a_replay_of_the_same_system_compares_every_row_and_makes_a_pack(
     assert verify_pack(build_pack([frozen], runs={run.run_id: run})).holds
 
 
+def test_a_replay_by_another_generation_says_what_writes_otherwise(frozen: CaseFile, system: TemporarySystem) -> None:
+    def write(request: SearchRequest) -> AnswerResult:
+        return answer(AnswerRequest(search=request), system.context, model=None)
+
+    run = replay(
+        frozen, context=system.context, registry=system.registry, at=now(), answerer=write, app_version="another"
+    )
+    assert [(one.stage, one.what, one.before, one.after) for one in run.changes] == [
+        ("generation", "app_version", "0", "another")
+    ]
+    # The answer and its claims are the same: rows can be compared all the same.
+    assert run.comparable
+    assert run.answer == frozen.case.answer
+
+
 def test_a_replay_over_another_corpus_says_what_changed_and_why_rows_cannot_be_compared(
     frozen: CaseFile, system: TemporarySystem
 ) -> None:
@@ -272,3 +306,96 @@ def test_a_folder_replays_what_the_index_holds(frozen: CaseFile, system: Tempora
     loaded = load_case(tmp_path / "one")
     run = replay(replace(loaded), context=system.context, registry=system.registry, at=now())
     assert run.case_id == frozen.case.case_id
+
+
+@pytest.fixture(scope="module")
+def contracts(engine: Engine, settings: Settings, embedder: Embedder) -> Iterator[SearchContext]:
+    """Contracts that the router counts by their fields."""
+    own = settings.model_copy(update={"index_prefix": f"t{uuid.uuid4().hex[:10]}"})
+    info = install(engine, own, embedder.description)
+    ingestor = make_ingestor(engine, info, embedder, own)
+    raws = [RawDocument(tenant="demo", source=name, name=name, data=text.encode()) for name, text in CONTRACTS.items()]
+    assert {outcome.state for outcome in ingestor.ingest(raws)} == {"ready"}
+    ingestor.close()
+    for index in (info.index, info.names.documents):
+        engine.request("POST", f"/{index}/_refresh")
+    yield SearchContext(engine, info, embedder, load_profile().checked_for(info), own, router=Router(()))
+    uninstall(engine, info.names)
+
+
+def frozen_from(result: AnswerResult, context: SearchContext) -> CaseFile:
+    registry = Registry(context.engine, context.info, context.settings)
+    made = freeze(
+        result,
+        tenant="demo",
+        owner="dana",
+        registry=registry,
+        engine=context.engine,
+        info=context.info,
+        generation=generation_identity(result, app_version="0"),
+        answered_at=AT,
+    )
+    return file(made)
+
+
+@pytest.fixture
+def counted(contracts: SearchContext) -> AnswerResult:
+    request = SearchRequest(tenant="demo", query="כמה חוזים נחתמו ב-2023?", as_of=date(2024, 1, 1))
+    result = answer(AnswerRequest(search=request), contracts, model=None)
+    assert (result.method, len(result.citations), result.search.hits) == ("metadata", 2, ())
+    return result
+
+
+def test_passages_behind_an_answer_from_fields_are_frozen_and_found_again(
+    contracts: SearchContext, counted: AnswerResult
+) -> None:
+    """The search ranked none of them: a row of the sheet must have them all the same."""
+    known = frozen_from(counted, contracts)
+    assert {one.rank for one in known.case.passages} == {None}
+    assert known.rows
+    assert {source.resolves for row in known.rows for source in row.sources} == {True}
+    assert {source.rank for row in known.rows for source in row.sources} == {None}
+    assert {"12.3.2023", "5.9.2023"} <= {
+        word for row in known.rows for source in row.sources for word in (source.passage_text or "").split()
+    }
+    assert verify_pack(build_pack([known])).holds
+    registry = Registry(contracts.engine, contracts.info, contracts.settings)
+    run = replay(known, context=contracts, registry=registry, at=now())
+    assert (run.comparable, run.changes) == (True, ())
+    assert {one.how for one in run.refound} == {"locator"}
+    assert all(row.same for row in run.rows)
+
+
+def test_words_of_a_field_that_stand_in_no_passage_are_frozen_themselves(
+    contracts: SearchContext, counted: AnswerResult
+) -> None:
+    cited = tuple(one.model_copy(update={"chunk_id": ""}) for one in counted.citations)
+    known = frozen_from(counted.model_copy(update={"citations": cited}), contracts)
+    (row, *_) = known.rows
+    assert [source.resolves for source in row.sources] == [True, True]
+    assert [source.passage_text for source in row.sources] == [one.quote for one in cited]
+    assert all(one.before or one.after for one in known.case.passages)
+    # Nothing is made up for words that do not stand there.
+    moved = tuple(one.model_copy(update={"quote": "לא כתוב"}) for one in cited)
+    known = frozen_from(counted.model_copy(update={"citations": moved}), contracts)
+    assert known.case.passages == ()
+
+
+def test_cases_are_listed_newest_first_a_page_at_a_time(store: EvidenceStore, request: pytest.FixtureRequest) -> None:
+    name = request.node.name
+    cases = [
+        case(tenant="lists").model_copy(
+            update={"query": f"{name} {number}", "answered_at": AT + timedelta(hours=number)}
+        )
+        for number in range(4)
+    ]
+    ids = [store.add_case(one) for one in cases]
+    store.add_claims("lists", first_claims(cases[2], at=AT))
+    found = list(store.files("lists"))
+    assert [one.case.case_id for one in found] == ids[::-1]
+    assert [len(one.sets) for one in found] == [0, 1, 0, 0]
+    behind = store.files("lists", after=ids[2], wanted=lambda one: not one.query.endswith("0"))
+    assert [one.case.case_id for one in behind] == [ids[1]]
+    assert list(store.files("others")) == []
+    with pytest.raises(NotFound):
+        list(store.files("others", after=ids[2]))

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from evaluation.refusal import Asked, Choice, fit_refusal
+from query import wording
 from query.drift import corpus_of, drift
 from query.evidence import Evidence, evidence, rarity
 from query.judging import refusal_features
@@ -17,6 +18,7 @@ from query.profile import FusionSpec, Profile
 from query.request import SearchRequest, SearchResult
 from query.reranking import Pool
 from query.search import SearchContext, rank, search
+from query.wording import told
 from tests.engine.conftest import MakeContext
 from tests.engine.rows import PROFILE, Row, WordEmbedder
 
@@ -140,7 +142,7 @@ def test_what_has_all_the_words_and_no_answer_is_refused(calibrated: SearchConte
     assert result.refused
     assert result.hits[0].chunk_id == "c1"
     assert result.reason is not None
-    assert "kind it asks for" in result.reason
+    assert told(wording.KIND_MISSING, "he") in result.reason
     assert not _ask(context, "כמה פעמים בשבוע ישקה הקבלן את הגן המרכזי?").refused
 
 

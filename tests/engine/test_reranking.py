@@ -89,7 +89,7 @@ def test_features_are_what_the_parts_say(context: SearchContext, coder: E5Embedd
             {"bool": {"filter": list(ranking.plan.filters), "should": [{"match": {column: QUERY}}]}},
         )
         rows = engine.search(context.info.index, alone)["hits"]["hits"]
-        scores = {row["_id"]: row["_score"] for row in rows}
+        scores = {build.chunk_of(row): row["_score"] for row in rows}
         np.testing.assert_allclose(
             found.column(bm25_feature(column)), [scores.get(one.chunk_id, 0.0) for one in candidates], rtol=1e-5
         )

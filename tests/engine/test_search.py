@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from models.base import ModelDescription, Vectors
-from query import build
+from query import build, wording
 from query.candidate import Candidate
 from query.filters import tenant_filter
 from query.profile import FusionSpec, Profile, RuleName
 from query.request import Filters, Language, Mode, SearchRequest, SearchResult
 from query.search import SearchContext, rank, search
+from query.wording import told, tongue
 from search_config.client import Engine
 from search_config.errors import (
     EmptyQuery,
@@ -255,7 +256,7 @@ def test_only_stop_words_is_no_error(basic: SearchContext, query: str) -> None:
     result = ask(basic, query)
     assert result.total == len(BASIC)
     lexical = ask(basic, query, mode="lexical")
-    assert any("found no word" in note for note in lexical.notes) == (lexical.total == 0)
+    assert (told(wording.NO_WORD, tongue(query)) in lexical.notes) == (lexical.total == 0)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +279,7 @@ def test_the_longest_query_is_answered_by_both_legs(basic: SearchContext, query:
 
 def test_a_query_over_the_window_says_so(basic: SearchContext) -> None:
     result = ask(basic, "בית " * (MODEL.window + 1))
-    assert f"{MODEL.window + 1} tokens, the model reads {MODEL.window}" in " ".join(result.notes)
+    assert told(wording.CUT_FOR_BOTH, "he", count=MODEL.window + 1, window=MODEL.window) in result.notes
 
 
 # --- modes, degradation, errors

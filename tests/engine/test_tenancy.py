@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-import query.search
+import query.superseded
 from models.base import ModelDescription, Vectors
 from query import build
 from query.filters import tenant_filter
@@ -74,7 +74,7 @@ def test_a_tenant_never_sees_a_row_of_another(shared: SearchContext) -> None:
 
 def test_without_the_filter_it_would(shared: SearchContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """The data of the test above can show a leak: it does as soon as the filter is gone."""
-    monkeypatch.setattr(query.search, "tenant_filter", lambda *_, **__: [{"match_all": {}}])
+    monkeypatch.setattr(query.superseded, "tenant_filter", lambda *_, **__: [{"match_all": {}}])
     _, foreign = _foreign_rows(shared, 5)
     assert foreign > 0
 

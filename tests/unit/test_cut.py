@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from query.candidate import Candidate, Passage
+from query.candidate import Candidate, Passage, StageScores
 from query.cut import relevant
-from query.request import Scores
-from search_config.records import Locator
 
 
 def _candidate(name: str, score: float | None) -> Candidate:
@@ -22,9 +20,9 @@ def _candidate(name: str, score: float | None) -> Candidate:
         content="",
         language="he",
         url=None,
-        locator=Locator.model_validate({"from": 0, "to": 0, "label": ""}),
+        place={"from": 0, "to": 0, "label": ""},
     )
-    return Candidate(passage, Scores(rerank=score))
+    return Candidate(passage, StageScores(rerank=score))
 
 
 RANKING = [_candidate("a", -3.0), _candidate("b", -4.0), _candidate("c", -9.0), _candidate("d", None)]

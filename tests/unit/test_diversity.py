@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.base import Vectors
-from query.candidate import Candidate, Passage
+from query.candidate import Candidate, Passage, StageScores
 from query.diversity import POOL, diversified, mmr, pool
 from query.grouping import group_by_document
-from query.request import CONTEXT_SIZE, DEFAULT_SIZE, MAX_CONTEXT_SIZE, MIN_CONTEXT_SIZE, Scores
-from search_config.records import Locator
+from query.request import CONTEXT_SIZE, DEFAULT_SIZE, MAX_CONTEXT_SIZE, MIN_CONTEXT_SIZE
 
 EAST, NORTH, UP = np.eye(3, dtype=np.float32)
 
@@ -36,9 +35,9 @@ def candidate(chunk_id: str, *, document_id: str = "", fused: float = 0.0, reran
         content="",
         language="he",
         url=None,
-        locator=Locator.model_validate({"from": 0, "to": 1, "label": ""}),
+        place={"from": 0, "to": 1, "label": ""},
     )
-    return Candidate(passage, Scores(fused=fused, rerank=rerank))
+    return Candidate(passage, StageScores(fused=fused, rerank=rerank))
 
 
 def ids(ranking: Sequence[Candidate]) -> list[str]:

@@ -104,8 +104,8 @@ def test_what_is_not_said_lowers_the_probability_however_well_the_passage_suits(
     assert spec.probability({"coverage": 1.0, "unsaid": 0.9}) == 0.0
     refused = decide(spec, {"coverage": 1.0, "unsaid": 0.9}, "p/1", "he")
     assert refused.refused
-    assert "kind it asks for" in refused.reason
-    assert "kind it asks for" not in decide(_spec(), {"coverage": 0.0, "unsaid": 0.9}, "p/1", "he").reason
+    assert "kind it asks for" in refused.reason("en")
+    assert "kind it asks for" not in decide(_spec(), {"coverage": 0.0, "unsaid": 0.9}, "p/1", "he").reason("en")
 
 
 def test_the_threshold_is_applied_to_the_score_that_is_shown() -> None:
@@ -117,7 +117,7 @@ def test_the_threshold_is_applied_to_the_score_that_is_shown() -> None:
 
 
 def test_the_reason_names_score_threshold_and_profile() -> None:
-    reason = Decision(probability=0.1234, threshold=0.5, profile="office/3").reason
+    reason = Decision(probability=0.1234, threshold=0.5, profile="office/3").reason("he")
     assert "0.123" in reason
     assert "0.500" in reason
     assert "office/3" in reason

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from query.candidate import Candidate, Passage
 from query.superseded import in_force_first
-from search_config.records import Locator
 
 
 def rows(documents: Sequence[str]) -> list[Candidate]:
@@ -18,7 +17,7 @@ def rows(documents: Sequence[str]) -> list[Candidate]:
         Candidate(
             Passage(
                 chunk_id=str(place), document_id=document, version=1, content_hash="", ordinal=0, title="", section="",
-                content="x", language="he", url=None, locator=Locator.model_validate({"from": 0, "to": 1}),
+                content="x", language="he", url=None, place={"from": 0, "to": 1},
             )
         )
         for place, document in enumerate(documents)

@@ -122,7 +122,7 @@ def test_a_record_changed_together_with_the_manifest_is_found(pack: bytes) -> No
 def test_the_manifest_lists_what_is_missing_and_why(small: bytes) -> None:
     found = verify_pack(small)
     assert {name.rsplit("/", 1)[1] for name in found.missing} == {
-        "claims.json", "rows.json", "decisions.json", "notes.json", "passages.json",
+        "claims.json", "rows.json", "decisions.json", "notes.json", "passages.json", "proposals.json",
     }  # fmt: skip
     manifest = json.loads(parts_of(small)[MANIFEST])
     assert all(part["why_missing"] for part in manifest["parts"] if part["status"] == "missing")
@@ -170,3 +170,9 @@ def test_a_folder_keeps_a_case_and_is_never_written_over(tmp_path: Path) -> None
 def test_the_examples_make_a_pack_that_holds() -> None:
     found = verify_pack(build_pack([load_case(folder) for folder in case_folders(EXAMPLES)]))
     assert (found.holds, found.cases) == (True, 10)
+
+
+def test_a_score_that_is_a_whole_number_holds_in_a_pack() -> None:
+    """The canonical form writes 1.0 as 1: the parts beside the case must not differ from it by that."""
+    one = case().model_copy(update={"retrieval": {"weights": {"bm25": 1.0}, "score": 0.0, "far": 1e21}})
+    assert verify_pack(build_pack([file(one)])).holds
