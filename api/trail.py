@@ -8,11 +8,13 @@ from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request
 
+from query import wording
 from query.answer_result import AnswerResult
 from query.request import SearchRequest, SearchResult
+from query.wording import tells
 
-# Words of the notes by which a search says that it read a part of the query alone; a test holds that it says so.
-QUERY_CUT: Final = ("tokens, the model reads", "The query is long:")
+# Notes by which a search says that it read a part of the query alone.
+QUERY_CUT: Final = (wording.CUT_FOR_BOTH, wording.CUT_FOR_ONE, wording.LONG)
 
 # Why a search refuses: a name that can be counted, where its result has a sentence with figures.
 NOTHING_RELEVANT: Final = "nothing_relevant"
@@ -78,7 +80,7 @@ class Trail:
         self.hits, self.total = (len(result.hits), result.total) if searched else (None, None)
         self.degraded = tuple(sorted({entry.leg for entry in result.degraded}))
         self.took_ms = dict(result.took_ms)
-        self.truncated = ("query",) if any(cut in note for note in result.notes for cut in QUERY_CUT) else ()
+        self.truncated = ("query",) if any(tells(note, *QUERY_CUT) for note in result.notes) else ()
 
 
 def sendable(result: SearchResult) -> SearchResult:

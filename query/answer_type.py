@@ -45,6 +45,8 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 _HEBREW: Final = re.compile("[א-ת]")
 # Words between a number and what it counts: "12,300 new meters".
 _COUNTED_WITHIN: Final = 3
+# Words between a noun and the "one" behind it, the noun's own place with them.
+_ONE_WITHIN: Final = 3
 # Words between a number and its unit: "3.2 million NIS", "NIS 3.2".
 _UNIT_WITHIN: Final = 2
 # Other words than the question's, beside which a sentence has hardly room for a name.
@@ -216,8 +218,8 @@ class _Part:
         if not noun or not self.all & forms.NUMBER:
             return False
         for place, one in enumerate(self._new):
-            # One stands behind its noun in Hebrew, all other numbers before it.
-            start = place - 1 if one & forms.ONE and place else place + 1
+            # One stands behind its noun in Hebrew ("one parking permit": אישור חניה אחד), all other numbers before it.
+            start = max(0, place - _ONE_WITHIN) if one & forms.ONE else place + 1
             if one & forms.NUMBER and noun in map(rough_stem, self._words[start : place + 1 + _COUNTED_WITHIN]):
                 return True
         return False

@@ -180,6 +180,11 @@ def told(code: str, language: Tongue, /, **values: object) -> str:
     return TEXTS[code][language].format(**values)
 
 
+def tells(note: str, *codes: str) -> bool:
+    """Whether a note is one of these texts, in either language: it begins as they do, up to their first value."""
+    return any(note.startswith(text.partition("{")[0]) for code in codes for text in TEXTS[code].values())
+
+
 def either(words: Sequence[str], language: Tongue) -> str:
     """Words with "or" between them."""
     return _OR[language].join(words)

@@ -86,7 +86,7 @@ def test_metrics_of_routes_stages_and_states(service: Service) -> None:
         assert found[f'mafteach_stage_seconds_count{{"route": "/search", "stage": "{stage}"}}'] == 3
     assert found['mafteach_refusals_total{"reason": "nothing_relevant", "route": "/search"}'] == 3
     assert found['mafteach_no_result_total{"route": "/search"}'] == 1
-    # The search said in its notes that it read a part of the long query; the counter knows it by these words.
+    # The search said in its notes that it read a part of the long query; the counter knows it by them.
     assert found['mafteach_truncations_total{"route": "/search", "what": "query"}'] == 1
     assert found['mafteach_documents{"state": "ready"}'] >= 2
     assert found["mafteach_engine_up{}"] == 1

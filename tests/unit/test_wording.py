@@ -6,7 +6,7 @@ from string import Formatter
 
 import pytest
 
-from query.wording import TEXTS, either, told, tongue
+from query.wording import LONG, NO_WORD, TEXTS, either, tells, told, tongue
 from search_config.language import has_hebrew
 
 
@@ -23,5 +23,7 @@ def test_the_question_decides_the_language() -> None:
     assert tongue("כמה עולה Acme?") == "he"
     assert tongue("E-4031") == "en"
     assert either(("E-1", "E-2"), "he") == "E-1 או E-2"
+    assert tells(told(LONG, "he", count=9), NO_WORD, LONG)
+    assert not tells(told(LONG, "he", count=9), NO_WORD)
     with pytest.raises(KeyError):
         told("long", "he")
