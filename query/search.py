@@ -26,16 +26,7 @@ from query.layers import decided, fields_say, taken
 from query.page import Ranked, page_of
 from query.profile import Profile
 from query.ranking import StagedRanking as StagedRanking
-from query.request import (
-    Degraded,
-    Expansion,
-    Filters,
-    IndexIdentity,
-    Language,
-    Leg,
-    SearchRequest,
-    SearchResult,
-)
+from query.request import Degraded, Expansion, Filters, IndexIdentity, Language, Leg, SearchRequest, SearchResult
 from query.reranking import LinearBlend, Reranker
 from query.reranking_stage import Reranked, reranked
 from query.retrieve import Legs, Plan, retrieve, stored_vectors
@@ -54,10 +45,8 @@ MIN_CANDIDATES: Final = 100
 CANDIDATES_PER_HIT: Final = 2
 # A longer query has its own words for what it means, and needs the engine's clauses for them.
 MAX_EXPANDED_WORDS: Final = 30
-NOT_NARROWED: Final = "Nothing was found within the filters that the question names; these are found without them."
 # Modes in which both legs are joined; a mode of one leg shows that leg's order as it is.
 HYBRID: Final = frozenset({"auto", "hybrid"})
-
 ONE_LEG: Final[dict[str, dict[Leg, float]]] = {
     "lexical": {"bm25": 1.0, "knn": 0.0},
     "dense": {"bm25": 0.0, "knn": 1.0},
@@ -146,7 +135,8 @@ def _by_layers(
         if said.derived.given() and (found.refused or not found.hits):
             wider = passages(request, context)
             if wider.hits and not wider.refused:
-                found = wider.model_copy(update={"notes": (*wider.notes, NOT_NARROWED)})
+                note = told(wording.NOT_NARROWED, tongue(query))
+                found = wider.model_copy(update={"notes": (*wider.notes, note)})
                 more["derived"] = Filters()
     if said.answer is not None and said.answer.not_understood and found.hits and not found.refused:
         # Good passages answer; that the fields could not is for who asks why.

@@ -24,6 +24,7 @@ HOLDERS_FIRST: Final = "holders first"
 NO_WORD: Final = "no word"
 LONG: Final = "long"
 NOT_HELD: Final = "not held"
+NOT_NARROWED: Final = "not narrowed"
 CUT_FOR_BOTH: Final = "cut for both"
 CUT_FOR_ONE: Final = "cut for one"
 LEG_FAILED: Final = "leg failed"
@@ -101,6 +102,10 @@ TEXTS: Final[dict[str, dict[Tongue, str]]] = {
     NOT_HELD: {
         "en": "No passage holds {words} as it is written; these are the nearest.",
         "he": "אין קטע שבו מופיע {words} ככתבו; אלה הקטעים הקרובים ביותר.",
+    },
+    NOT_NARROWED: {
+        "en": "Nothing was found within the filters that the question names; these are found without them.",
+        "he": "לא נמצא דבר בתוך הסינון שהשאלה עצמה קובעת; אלה נמצאו בלעדיו.",
     },
     CUT_FOR_BOTH: {
         "en": "The query has {count} tokens, the model reads {window}: the rest was used by the lexical leg only.",
