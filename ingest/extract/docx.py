@@ -51,8 +51,10 @@ def extract_docx(data: bytes, *, name: str, options: ExtractOptions) -> Extracte
         ExtractionFailed, EncryptedDocument, ExpansionTooLarge
     """
     import docx
+    from docx.exceptions import PythonDocxError
+    from docx.opc.exceptions import OpcError
 
-    with open_archive(data, name=name, options=options) as archive, parsing("DOCX", name):
+    with open_archive(data, name=name, options=options) as archive, parsing("DOCX", name, PythonDocxError, OpcError):
         document = docx.Document(io.BytesIO(with_main_type(archive, data, MAIN_TYPE, OTHER_MAIN_TYPES)))
         report = macro_report(archive.namelist())
         walk = _Walk(document)

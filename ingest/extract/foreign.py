@@ -39,16 +39,18 @@ _OBJECT: Final = re.compile(r"<[^<>]* object at 0x[0-9a-f]+>")
 
 
 @contextmanager
-def parsing(what: str, name: str) -> Iterator[None]:
+def parsing(what: str, name: str, *more: type[Exception]) -> Iterator[None]:
     """Turn a parser's error into `ExtractionFailed`; errors of ours pass.
 
     Args:
         what: the format, as a person calls it.
         name: the file's name.
+        more: roots of errors of the parser's own, which are of no class of `PARSER_ERRORS`.
     """
+    known: tuple[type[BaseException], ...] = (*PARSER_ERRORS, *more)
     try:
         yield
-    except PARSER_ERRORS as error:
+    except known as error:
         # Also errors of PARSER_ERRORS' subclasses in libraries' own trees (KeyError, UnicodeError, BadZipFile …).
         message = _OBJECT.sub("…", str(error))
         reason = " ".join(f"{type(error).__name__}: {message}".split())[:REASON_CHARS_MAX]

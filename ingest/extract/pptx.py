@@ -56,8 +56,9 @@ def extract_pptx(data: bytes, *, name: str, options: ExtractOptions) -> Extracte
         ExtractionFailed, EncryptedDocument, ExpansionTooLarge
     """
     import pptx
+    from pptx.exc import PythonPptxError
 
-    with open_archive(data, name=name, options=options) as archive, parsing("PPTX", name):
+    with open_archive(data, name=name, options=options) as archive, parsing("PPTX", name, PythonPptxError):
         presentation = pptx.Presentation(io.BytesIO(with_main_type(archive, data, MAIN_TYPE, OTHER_MAIN_TYPES)))
         report = macro_report(archive.namelist())
         metadata = core_metadata(presentation.core_properties)

@@ -65,10 +65,11 @@ def extract_vtt(data: bytes, *, name: str, options: ExtractOptions) -> Extracted
         BinaryDocument, UndecodableDocument, ExtractionFailed
     """
     import webvtt
+    from webvtt.errors import MalformedCaptionError, MalformedFileError
 
     decoded = decode(data, name=name)
     source = canonicalise(decoded.text)
-    with parsing("WebVTT", name):
+    with parsing("WebVTT", name, MalformedCaptionError, MalformedFileError):
         captions = webvtt.from_buffer(io.StringIO(source))
         found = [Cue(one.start_in_seconds, one.end_in_seconds, one.raw_text) for one in captions.captions]
     return _document(found, name, VTT, report_of(decoded))

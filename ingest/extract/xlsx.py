@@ -71,9 +71,11 @@ def extract_xlsx(data: bytes, *, name: str, options: ExtractOptions) -> Extracte
         ExpansionTooLarge: unpacked too large, or values beyond the limit of cells.
     """
     import openpyxl
+    from openpyxl.utils.exceptions import CellCoordinatesException, InvalidFileException
 
+    own = (CellCoordinatesException, InvalidFileException)
     builder = TextBuilder()
-    with open_archive(data, name=name, options=options) as archive, parsing("XLSX", name):
+    with open_archive(data, name=name, options=options) as archive, parsing("XLSX", name, *own):
         workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
         report = macro_report(archive.namelist())
         hidden = [sheet.title for sheet in workbook.worksheets if sheet.sheet_state != "visible"]

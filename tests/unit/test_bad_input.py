@@ -54,6 +54,13 @@ def test_cut_off(kind: str, share: float) -> None:
     assert raised.value.remedy
 
 
+def test_a_relationship_without_its_type() -> None:
+    """The parser answers with an error of a tree of its own."""
+    links = part_of(presentation(), "_rels/.rels").replace(b" Type=", b" Tipe=", 1)
+    with pytest.raises(ExtractionFailed, match="damaged"):
+        read(repacked(presentation(), {"_rels/.rels": links}), "file.pptx")
+
+
 @pytest.mark.parametrize("kind", MAKERS)
 def test_a_damaged_part_is_named(kind: str) -> None:
     data = bytearray(MAKERS[kind]())
