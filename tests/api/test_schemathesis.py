@@ -1,6 +1,6 @@
 """The OpenAPI description against the service: whatever it allows, and much that it does not, is answered as described.
 
-`MAFTEACH_TEST_CASES=2000 pytest tests/api/test_schemathesis.py` sends 2,000 cases, as the README says; without it a
+`MAFTEACH_TEST_CASES=2000 pytest --timeout 0 tests/api/test_schemathesis.py` sends 2,000 cases; without the variable a
 few hundred, so that the suite stays short.
 """
 

@@ -1,7 +1,7 @@
 """Three tenants with overlapping texts and thousands of random requests: not one row of another tenant.
 
-`MAFTEACH_TEST_REQUESTS=10000 pytest tests/api/test_tenants.py` sends as many as the claim in the README names; without
-it a tenth of a minute's worth. The same requests find foreign rows at once where the tenant is left out of the filter:
+`MAFTEACH_TEST_REQUESTS=10000 pytest --timeout 0 tests/api/test_tenants.py` sends 10,000; without the variable
+some hundred. The same requests find foreign rows at once where the tenant is left out of the filter:
 the last test shows it, so that the first ones are known to be able to fail.
 """
 
