@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from query import wording
 from query.glossary import FRESH_S, Glossaries, GlossaryEntry, GlossaryStore
 from query.request import Filters, SearchRequest, SearchResult, Weights
 from query.routing import Router, RoutingExample
 from query.search import SearchContext, search
+from query.wording import told
 from search_config.errors import InvalidRequest
 from tests.engine.conftest import MakeContext
 from tests.engine.metadata_rows import Line, stored, write
@@ -276,7 +278,7 @@ def test_both_filters_first_then_searches(context: SearchContext) -> None:
     nothing = ask(context, "מה כתוב על קנס בהסכמים שנחתמו ב-1999?", route="auto")
     assert nothing.hits
     assert nothing.derived == Filters()
-    assert any("without them" in note for note in nothing.notes)
+    assert told(wording.NOT_NARROWED, "he") in nothing.notes
 
 
 def test_the_last_contract_is_resolved_before_its_passages_are_searched(context: SearchContext) -> None:

@@ -29,7 +29,7 @@ def test_a_scanned_page_among_others_is_reported() -> None:
     assert any("page 2" in note and "picture" in note for note in document.report)
 
 
-@pytest.mark.extra("tesseract")
+@pytest.mark.extra("tesseract", "pytesseract")
 def test_a_scan_is_recognised_with_confidence() -> None:
     assert ocr.missing() is None
     document = read(scanned([picture(drawn([MIXED]))]))
@@ -42,7 +42,7 @@ def test_a_scan_is_recognised_with_confidence() -> None:
     assert "עמוד 1" in chunks[0].locator.label
 
 
-@pytest.mark.extra("tesseract")
+@pytest.mark.extra("tesseract", "pytesseract")
 def test_the_text_layer_of_a_searchable_scan(tmp_path: Path) -> None:
     import pytesseract
 
