@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from evaluation.benchmark.samples import pdf_file
+
 WIDTH, HEIGHT = 595, 842
 # The grid's corner, and its extent to the right and upwards, in points; the caption stands above it.
 _LEFT, _BOTTOM, _ACROSS, _UP = 50, 50, 480, 640
@@ -37,7 +39,7 @@ def drawing(pages: Sequence[Sequence[str]], squares: int) -> bytes:
             b"/Contents %d 0 R >>" % (WIDTH, HEIGHT, 5 + 2 * place),
             b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
         ]
-    return _file(objects)
+    return pdf_file(objects)
 
 
 def _page(lines: Sequence[str], squares: int) -> bytes:
@@ -48,17 +50,3 @@ def _page(lines: Sequence[str], squares: int) -> bytes:
         rules.append(f"{x:.2f} {_BOTTOM} m {x:.2f} {top} l S {_LEFT} {y:.2f} m {right} {y:.2f} l S")
     words = [_CAPTION.format(y=_TOP - place * _LINE, text=line) for place, line in enumerate(lines)]
     return "\n".join(rules + words).encode("ascii")
-
-
-def _file(objects: Sequence[bytes]) -> bytes:
-    """The objects, the table of their places, and where that is."""
-    whole = bytearray(b"%PDF-1.4\n")
-    places = []
-    for number, body in enumerate(objects, start=1):
-        places.append(len(whole))
-        whole += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    table = len(whole)
-    whole += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
-    whole += b"".join(b"%010d 00000 n \n" % place for place in places)
-    whole += b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, table)
-    return bytes(whole)

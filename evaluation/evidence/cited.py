@@ -53,7 +53,7 @@ def cited_passages(
         record = documents.get(one.document_id)
         held = chunk is not None and chunk.document_id == one.document_id and chunk.content_hash == one.content_hash
         if chunk is not None and held:
-            made = _of_chunk(chunk, one, record)
+            made = frozen(chunk, record, rank=None, otherwise_named=one.document_name)
         elif record is not None and _stands(one, record):
             made = _of_words(one, record)
         else:
@@ -95,21 +95,30 @@ def _chunks(engine: Engine, index: str, tenant: str, ids: Sequence[str]) -> dict
     return {one.chunk_id: one for one in (passage_of(row["_source"]) for row in rows)}
 
 
-def _of_chunk(chunk: Passage, citation: Citation, record: DocumentRecord | None) -> FrozenPassage:
-    around = surroundings(record, chunk.content_hash, chunk.locator, chunk.content)
+def frozen(
+    passage: Hit | Passage, record: DocumentRecord | None, *, rank: int | None, otherwise_named: str
+) -> FrozenPassage:
+    """A passage as it stands, with what stands around it.
+
+    Args:
+        record: of its document, where that is there still.
+        rank: in the search; None for what the search did not rank.
+        otherwise_named: the document's name where its record is gone.
+    """
+    around = surroundings(record, passage.content_hash, passage.locator, passage.content)
     return FrozenPassage(
-        rank=None,
-        chunk_id=chunk.chunk_id,
-        document_id=chunk.document_id,
-        document_name=record.name if record else citation.document_name,
-        version=chunk.version,
-        content_hash=chunk.content_hash,
-        section=chunk.section,
-        language=chunk.language,
-        url=chunk.url,
-        locator=chunk.locator,
-        text=chunk.content,
-        text_sha256=text_hash(chunk.content),
+        rank=rank,
+        chunk_id=passage.chunk_id,
+        document_id=passage.document_id,
+        document_name=record.name if record else otherwise_named,
+        version=passage.version,
+        content_hash=passage.content_hash,
+        section=passage.section,
+        language=passage.language,
+        url=passage.url,
+        locator=passage.locator,
+        text=passage.content,
+        text_sha256=text_hash(passage.content),
         before=around[0] if around else None,
         after=around[1] if around else None,
         groups=record.groups if record else UNKNOWN_GROUPS,

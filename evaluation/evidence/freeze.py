@@ -8,7 +8,7 @@ from datetime import datetime
 from importlib.resources import files
 from types import MappingProxyType
 
-from evaluation.evidence.canonical import canonical_json, sha256, text_hash
+from evaluation.evidence.canonical import canonical_json, sha256
 from evaluation.evidence.cases import (
     SNAPSHOT_DOCUMENTS,
     Case,
@@ -20,10 +20,10 @@ from evaluation.evidence.cases import (
     GenerationIdentity,
     RetrievalIdentity,
 )
-from evaluation.evidence.cited import UNKNOWN_GROUPS, cited_passages, surroundings
+from evaluation.evidence.cited import UNKNOWN_GROUPS, cited_passages, frozen
 from ingest.registry import Registry
 from query.answer_result import AnswerResult, Citation
-from query.request import Hit, SearchResult
+from query.request import SearchResult
 from search_config.client import Engine
 from search_config.install import IndexInfo
 from search_config.language import language_of
@@ -153,33 +153,13 @@ def _citation(citation: Citation, documents: dict[str, DocumentRecord]) -> Displ
     )
 
 
-def _passage(hit: Hit, documents: Mapping[str, DocumentRecord]) -> FrozenPassage:
-    record = documents.get(hit.document_id)
-    around = surroundings(record, hit.content_hash, hit.locator, hit.content)
-    return FrozenPassage(
-        rank=hit.rank,
-        chunk_id=hit.chunk_id,
-        document_id=hit.document_id,
-        document_name=record.name if record else hit.title,
-        version=hit.version,
-        content_hash=hit.content_hash,
-        section=hit.section,
-        language=hit.language,
-        url=hit.url,
-        locator=hit.locator,
-        text=hit.content,
-        text_sha256=text_hash(hit.content),
-        before=around[0] if around else None,
-        after=around[1] if around else None,
-        groups=record.groups if record else UNKNOWN_GROUPS,
-    )
-
-
 def frozen_passages(
     result: SearchResult, documents: Mapping[str, DocumentRecord] = MappingProxyType({})
 ) -> tuple[FrozenPassage, ...]:
     """The hits of a search in their order, with what stands around them in those of the documents."""
-    return tuple(_passage(hit, documents) for hit in result.hits)
+    return tuple(
+        frozen(hit, documents.get(hit.document_id), rank=hit.rank, otherwise_named=hit.title) for hit in result.hits
+    )
 
 
 def retrieval_identity(result: SearchResult, info: IndexInfo) -> RetrievalIdentity:

@@ -74,8 +74,8 @@ class Word:
 
 
 @dataclass(slots=True)
-class Row:
-    """Words on one baseline, left to right."""
+class Stretch:
+    """Words beside each other, left to right."""
 
     words: list[Word]
 
@@ -90,6 +90,11 @@ class Row:
     @property
     def y(self) -> float:
         return self.words[0].y
+
+
+@dataclass(slots=True)
+class Row(Stretch):
+    """Words on one baseline."""
 
     @property
     def size(self) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from ingest.extract.pdf.model import Row, Word
+from ingest.extract.pdf.model import Row, Stretch
 
 # Lengths in sizes of the text. A gap of this width parts cells on any page.
 WIDE_GAP: Final = 1.5
@@ -45,24 +45,11 @@ class Edges:
 
 
 @dataclass(slots=True)
-class Piece:
+class Piece(Stretch):
     """Words of one line without a gap between them, and the column that they stand in."""
 
-    words: list[Word]
     line: int
     column: int = -1
-
-    @property
-    def x0(self) -> float:
-        return self.words[0].x0
-
-    @property
-    def x1(self) -> float:
-        return max(word.x1 for word in self.words)
-
-    @property
-    def y(self) -> float:
-        return self.words[0].y
 
     @property
     def size(self) -> float:
