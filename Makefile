@@ -28,7 +28,7 @@ demo: $(STAMP) ## Start a real node, ingest examples/documents, ask Hebrew and E
 	$(BIN)/python -m scripts.demo
 
 test: $(STAMP) ## Run all tests on a real node that they start themselves
-	$(BIN)/python -m pytest --numprocesses $(TEST_WORKERS) --dist loadscope $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses $(TEST_WORKERS) --dist loadscope --max-worker-restart 1 $(PYTEST_ARGS)
 
 test-long: $(STAMP) ## Run the tests that start a cluster and take minutes, which `make test` leaves out
 	$(BIN)/python -m pytest -m long $(PYTEST_ARGS)
