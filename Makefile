@@ -10,7 +10,7 @@ comma := ,
 STAMP := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-long serve lint format check-quality bench-check clean
+.PHONY: help demo test serve lint format check-quality bench-check clean
 
 help: ## Say what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /'
@@ -29,9 +29,6 @@ demo: $(STAMP) ## Start a real node, ingest examples/documents, ask Hebrew and E
 
 test: $(STAMP) ## Run all tests on a real node that they start themselves
 	$(BIN)/python -m pytest --numprocesses $(TEST_WORKERS) --dist loadscope --max-worker-restart 1 $(PYTEST_ARGS)
-
-test-long: $(STAMP) ## Run the tests that start a cluster and take minutes, which `make test` leaves out
-	$(BIN)/python -m pytest -m long $(PYTEST_ARGS)
 
 serve: $(STAMP) ## Serve the HTTP API on http://127.0.0.1:8080
 	$(BIN)/mafteach serve

@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+# Before numpy is imported. Its linear algebra ends its threads when a process forks, and a product that another thread
+# computes at that moment waits for them for ever, deaf to signals. A node that runs as another account is a fork.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from models.base import Embedder
 from models.factory import load_embedder
 from search_config.client import Engine

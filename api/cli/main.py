@@ -139,6 +139,7 @@ def main() -> int:
     """Console script."""
     prepare_streams()
     # Before numpy is loaded, which then fixes it. Products here are small, and many run side by side: threads that
-    # share one of them mostly wait for each other, spinning. Who sets the variable keeps what was set.
+    # share one of them mostly wait for each other, spinning, and where the process forks while they compute (a node of
+    # another account is started by a fork) they wait for ever. Who sets the variable keeps what was set.
     os.environ.setdefault(BLAS_THREADS, "1")
     return run(sys.argv[1:])

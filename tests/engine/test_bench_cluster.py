@@ -18,7 +18,7 @@ LIMIT_S = 390.0
 PATIENCE_S = 60.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_nothing_acknowledged_is_lost_or_doubled(settings: Settings) -> None:
     said: list[str] = []
     report = cluster.run(
