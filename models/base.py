@@ -104,11 +104,15 @@ class MaxSims:
     Attributes:
         whole: `(passages,)`, over all tokens of a passage.
         near: `(passages,)`, of its best window of neighbouring tokens: high where one place of the passage, rather than
-            all of it together, has what the query asks. NaN in both for a passage without a code.
+            all of it together, has what the query asks.
+        by_token: `(passages, query tokens)`, the best match of each token; `whole` is their sum.
+
+    NaN in all of them for a passage without a code.
     """
 
     whole: NDArray[np.float64]
     near: NDArray[np.float64]
+    by_token: NDArray[np.float32]
 
 
 @runtime_checkable

@@ -130,13 +130,16 @@ class TokenCoding:
             IndexMismatch: a code was written otherwise.
         """
         whole, near = np.full(len(codes), np.nan), np.full(len(codes), np.nan)
+        by_token = np.full((len(codes), len(query)), np.nan, dtype=np.float32)
         known = [(place, self._tokens(code)) for place, code in enumerate(codes) if code]
         known = [(place, tokens) for place, tokens in known if len(tokens)]
         if known:
             places = [place for place, _ in known]
             products = self._products(np.concatenate([tokens for _, tokens in known]), query)
-            whole[places], near[places] = _best(products, np.array([len(tokens) for _, tokens in known]))
-        return MaxSims(whole, near)
+            best, near[places] = _best(products, np.array([len(tokens) for _, tokens in known]))
+            whole[places] = best.sum(axis=1)
+            by_token[places] = best[:, : len(query)]
+        return MaxSims(whole, near, by_token)
 
     def _products(self, tokens: Codes, query: Vectors) -> Vectors:
         """`(tokens, query tokens, and up to 7 columns of zeros)`: a column of zeros adds nothing to any MaxSim."""
@@ -186,7 +189,7 @@ class TokenCoding:
 
 
 def _best(products: Vectors, lengths: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """MaxSim over whole passages, and of the best `NEAR` tokens of each.
+    """The best match of each query token in whole passages, and MaxSim of the best `NEAR` tokens of each.
 
     Args:
         products: `(tokens of all passages, query tokens)`.
@@ -201,7 +204,7 @@ def _best(products: Vectors, lengths: NDArray[np.int64]) -> tuple[NDArray[np.flo
         np.arange(last[-1] + 1) - np.repeat(first, blocks)
     )
     best = np.maximum.reduceat(products, begins, axis=0)
-    whole = np.maximum.reduceat(best, first, axis=0).sum(axis=1)
+    whole = np.maximum.reduceat(best, first, axis=0)
     # A window is a block with the next one of the same passage.
     follower = np.arange(1, len(best) + 1)
     follower[last] = last

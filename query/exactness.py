@@ -41,8 +41,8 @@ def held(passage: Passage, names: Sequence[str]) -> int:
 def holders_first(ranking: Sequence[Candidate], names: Sequence[str], query: str = "") -> tuple[Candidate, ...]:
     """The ranking with those first that hold most of the identifiers; the order among equals stays.
 
-    Where the query asks for what was answered in a file, or for what was asked there (`query.exchange`), sections of
-    that side stand before the file's others.
+    Where the query asks for what was answered in a file, for what was asked there, or for what somebody said
+    (`query.exchange`), sections of that side, or of that one, stand before the file's others.
     """
     if not names:
         return tuple(ranking)

@@ -56,10 +56,13 @@ class Features:
         names: of the columns.
         values: `(candidates, names)` float64, rows in the candidates' order. NaN where a value is not known: the
             passage was replaced since it was found, or has no token code.
+        matches: `(candidates, query tokens)`, the best match of each token of the query in a passage, NaN where it has
+            no token code; None where tokens were not compared.
     """
 
     names: tuple[str, ...]
     values: NDArray[np.float64]
+    matches: NDArray[np.float32] | None = None
 
     def column(self, name: str) -> NDArray[np.float64]:
         """`(candidates,)` of one feature.
@@ -129,9 +132,10 @@ def collect(
     columns = _scores(candidates, rows, [*map(bm25_feature, searched), *([] if plan.terms is None else [SPARSE])])
     if plan.vector is not None:
         columns[COSINE] = _cosines(candidates, rows)
+    matches = None
     if tokens is not None:
         found = tokens.coder.maxsim(tokens.tokens, _codes(candidates, rows))
-        columns[MAXSIM], columns[MAXSIM_NEAR] = found.whole, found.near
+        columns[MAXSIM], columns[MAXSIM_NEAR], matches = found.whole, found.near, found.by_token
         columns[MAXSIM_MEAN] = columns[MAXSIM] / max(1, len(tokens.tokens))
     marks = identifiers(plan.query)
     columns[IDENTIFIER] = np.zeros(len(candidates))
@@ -140,7 +144,7 @@ def collect(
     columns[POLARITY] = np.zeros(len(candidates))
     if side(plan.query):
         columns[POLARITY] += [agreement(plan.query, one.passage.content) for one in candidates]
-    return Features(tuple(names), np.stack([columns[name] for name in names], axis=1))
+    return Features(tuple(names), np.stack([columns[name] for name in names], axis=1), matches)
 
 
 def _ask(

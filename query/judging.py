@@ -12,14 +12,15 @@ from query import build, wording
 from query.answer_type import unsaid
 from query.beside import beside
 from query.candidate import Candidate
-from query.evidence import Counts, content_words, counted, evidence
-from query.features import COSINE, Features
+from query.evidence import Counts, Evidence, content_words, counted, evidence
+from query.features import COSINE, Features, QueryTokens
 from query.filters import Clause
 from query.profile import Profile
 from query.refusal import Decision, Judged, decide, features_of
 from query.request import Degraded, Language
 from query.reranking import POOL
 from query.retrieve import Plan
+from query.word_matches import rarity_unmatched
 from query.wording import Tongue, told, tongue
 from search_config.client import Engine
 
@@ -37,6 +38,8 @@ class Ranking(Protocol):
     def reranked(self) -> tuple[Candidate, ...]: ...
     @property
     def features(self) -> Features: ...
+    @property
+    def tokens(self) -> QueryTokens | None: ...
     @property
     def degraded(self) -> Sequence[Degraded]: ...
     @property
@@ -127,12 +130,29 @@ def refusal_features(engine: Engine, ranking: Ranking, counter: TokenCounter) ->
     pool = [_judged(candidate, rows.get(candidate.chunk_id, {})) for candidate in ranking.reranked[:POOL]]
     # Passages that hold an identifier stand before better scored ones; the first one is judged, whatever its score.
     first = ranking.reranked[0] if ranking.reranked else None
-    passage = None if first is None else first.passage
+    found = evidence(engine, ranking.plan, first, counter.count_tokens, ranking.counted)
+    if first is None:
+        return features_of(pool, found)
+    passage = first.passage
     return features_of(
         pool,
-        evidence(engine, ranking.plan, first, counter.count_tokens, ranking.counted),
-        0.0 if passage is None else unsaid(ranking.plan.query, passage.content, f"{passage.title}\n{passage.section}"),
+        found,
+        unsaid(ranking.plan.query, passage.content, f"{passage.title}\n{passage.section}"),
+        _unmatched(ranking, first, found, counter),
     )
+
+
+def _unmatched(ranking: Ranking, first: Candidate, found: Evidence, counter: TokenCounter) -> float:
+    """`rarity_unmatched` of the first passage; 0 where its tokens were not compared."""
+    compared = ranking.features.matches
+    if compared is None or ranking.tokens is None:
+        return 0.0
+    ids = [candidate.chunk_id for candidate in ranking.fused[: len(compared)]]
+    if first.chunk_id not in ids:
+        return 0.0
+    texts = ranking.plan.query.split()
+    pieces = counter.count_tokens(texts)
+    return rarity_unmatched(found.words, texts, pieces, ranking.tokens.tokens, compared[ids.index(first.chunk_id)])
 
 
 def _judged(candidate: Candidate, features: dict[str, float]) -> Judged:

@@ -22,6 +22,10 @@ from query.wording import Tongue, told
 
 # Passages behind the first that it is compared with.
 NEXT: Final = 5
+# What is missing says less where the first passage stands out, or is close in meaning: above these, about their means
+# over the questions that the default profile was learnt from, it counts the other way.
+STANDS_OUT: Final = 0.3
+CLOSE: Final = 0.84
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +89,20 @@ def decide(spec: RefusalSpec, features: Mapping[str, float], profile: str, langu
     )
 
 
-def features_of(pool: Sequence[Judged], found: Evidence, unsaid: float = 0.0) -> dict[str, float]:
+def features_of(
+    pool: Sequence[Judged], found: Evidence, unsaid: float = 0.0, unmatched: float = 0.0
+) -> dict[str, float]:
     """Features of one query, by name, in their own units.
 
     Args:
         pool: the candidates in their order, best first; empty gives the features of a search that found nothing.
         found: the words of the query in the first passage of the pool.
         unsaid: `query.answer_type.Found.unsaid` of that passage.
+        unmatched: `query.word_matches.rarity_unmatched` of that passage.
 
     Returns:
-        Always the same names but for `maxsim_mean` and `maxsim_mean_rank`, which need token vectors in the index.
+        Always the same names but for `maxsim_mean`, `maxsim_mean_rank`, `rarity_unmatched` and
+        `unmatched_beside_others`, which need token vectors in the index.
     """
     words = len(found.words)
     mass = sum(word.rarity for word in found.words)
@@ -103,28 +111,33 @@ def features_of(pool: Sequence[Judged], found: Evidence, unsaid: float = 0.0) ->
     # What stands first for an identifier may have a lower score than what stands behind it.
     best, *behind = sorted(scores[: NEXT + 1], reverse=True) or [0.0]
     lift = best - statistics.median(scores) if scores else 0.0
-    over_next = best - statistics.fmean(behind) if behind else 0.0
+    over_next = _ratio(best - statistics.fmean(behind), mass) if behind else 0.0
+    not_held = sum(word.rarity for place, word in enumerate(found.words) if place not in found.loosely)
     missing = sum(_has_mark(word.text) for place, word in enumerate(found.words) if place not in found.exactly)
     cosines = [judged.features[COSINE] for judged in pool if COSINE in judged.features]
+    closest = max(cosines, default=0.0)
     values = {
         "lift_by_word": _ratio(lift, words),
         "lift_by_rarity_and_length": _ratio(lift, mass) * length,
-        "lift_over_next": _ratio(over_next, mass),
+        "lift_over_next": over_next,
         "coverage": _coverage(found, found.loosely),
         "coverage_as_written": _share(found, found.exactly),
         "coverage_by_sentence": max((_share(found, one | found.title) for one in found.sentences), default=0.0),
         "coverage_by_title": _share(found, found.title),
-        "rarity_missing": sum(word.rarity for place, word in enumerate(found.words) if place not in found.loosely),
+        "rarity_missing": not_held,
+        "missing_from_afar": not_held * (CLOSE - closest),
         "marks_missing": _ratio(missing, words),
         "identifiers_missing": _identifiers_missing(found),
         "length": length,
-        "cosine_best": max(cosines, default=0.0),
+        "cosine_best": closest,
         "cosine_rank": _rank(pool, COSINE),
         UNSAID: unsaid,
     }
     if any(MAXSIM_MEAN in judged.features for judged in pool):
         values["maxsim_mean_rank"] = _rank(pool, MAXSIM_MEAN)
         values["maxsim_mean"] = pool[0].features.get(MAXSIM_MEAN, 0.0)
+        values["rarity_unmatched"] = unmatched
+        values["unmatched_beside_others"] = unmatched * (STANDS_OUT - over_next)
     return values
 
 

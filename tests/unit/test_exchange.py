@@ -21,6 +21,11 @@ from query.exchange import exchange
         ("What was the decision in 77?", "Appeal 77 > Arguments of the neighbour", -1),
         ("מה הריח ליד המפעל?", "פנייה 77 > תשובת המפעל", 0),
         ("מה השיבו לטענת השכן?", "פנייה 77 > תשובת המפעל", 0),
+        ("מה כתב השכן בפנייה 77?", "פנייה 77 > מכתבו של השכן", 1),
+        ("מה כתב השכן בפנייה 77?", "פנייה 77 > תשובת המפעל", 0),
+        ("מה הודיע המפעל על הריח?", "פנייה 77 > תשובת המפעל", 1),
+        ("What did the inspector write in 77?", "Appeal 77 > Reply of the inspector", 1),
+        ("What did the inspector write in 77?", "Appeal 77 > Letter of the neighbour", 0),
         ("", "", 0),
     ],
 )

@@ -87,6 +87,7 @@ class TestMaxSim:
         expected = np.array([plain_maxsim(asked, coding.decode(code)) for code in codes])
         np.testing.assert_allclose(found.whole, expected[:, 0], rtol=1e-4)
         np.testing.assert_allclose(found.near, expected[:, 1], rtol=1e-4)
+        np.testing.assert_allclose(found.by_token.sum(axis=1), expected[:, 0], rtol=1e-4)
 
     def test_a_passage_finds_itself(self, coding: TokenCoding) -> None:
         passages = [states(40, seed=seed) for seed in range(10)]
@@ -107,6 +108,7 @@ class TestMaxSim:
         empty = coding.encode(states(0))
         found = coding.maxsim(coding.query(states(2)), [None, coding.encode(states(3)), empty])
         assert np.isnan(found.whole).tolist() == np.isnan(found.near).tolist() == [True, False, True]
+        assert np.isnan(found.by_token).all(axis=1).tolist() == [True, False, True]
         assert coding.maxsim(coding.query(states(2)), []).whole.shape == (0,)
 
     def test_a_query_without_tokens_is_as_far_from_all(self, coding: TokenCoding) -> None:
