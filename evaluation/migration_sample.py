@@ -80,7 +80,7 @@ def _values(vector: Vectors) -> tuple[float, ...]:
 
 def _found(engine: Engine, query: _Query, plan: Plan) -> int:
     legs = retrieve(engine, plan)
-    found = {candidate.passage.document_id for candidate in (*legs.lexical, *legs.dense)}
+    found = {candidate.document_id for candidate in (*legs.lexical, *legs.dense)}
     return int(query.document in found)
 
 

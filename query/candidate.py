@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from query.fusion.base import Fused, Scored
 from query.request import Hit, Leg, Scores, StageScore
@@ -34,6 +34,19 @@ class Passage(NamedTuple):
     def locator(self) -> Locator:
         """Where in its document it stands."""
         return Locator.model_validate(self.place)
+
+
+class Key(NamedTuple):
+    """Which chunk it is, and of which version of which document: all that is needed of a passage until it is shown."""
+
+    chunk_id: str
+    document_id: str
+    version: int
+    content_hash: str
+
+
+# A hit before and after its text was read. Both name the chunk.
+Found: TypeAlias = Key | Passage
 
 
 class Place(NamedTuple):
@@ -72,18 +85,33 @@ def _shown(place: Place | None) -> StageScore | None:
 
 
 class Candidate(NamedTuple):
-    """A passage with its rank and score in the legs that returned it.
+    """A hit with its rank and score in the legs that returned it.
 
     `scores.knn.score` is the cosine, not the engine's number. `cosine` is known for hits of the dense leg, and for
     others once it was asked for."""
 
-    passage: Passage
+    found: Found
     scores: StageScores = UNSCORED
     cosine: float | None = None
 
     @property
     def chunk_id(self) -> str:
-        return self.passage.chunk_id
+        return self.found.chunk_id
+
+    @property
+    def document_id(self) -> str:
+        return self.found.document_id
+
+    @property
+    def passage(self) -> Passage:
+        """The passage itself.
+
+        Raises:
+            LookupError: its text was not read (`query.retrieve.Plan.texts`).
+        """
+        if isinstance(self.found, Passage):
+            return self.found
+        raise LookupError(f"The text of {self.chunk_id} was not read.")
 
 
 def passage_of(source: Mapping[str, Any]) -> Passage:
@@ -105,7 +133,17 @@ def passage_of(source: Mapping[str, Any]) -> Passage:
     )
 
 
-def ranked(leg: Leg, rows: Sequence[tuple[Passage, float]], *, limit: int) -> tuple[Candidate, ...]:
+def key_of(columns: Mapping[str, Any]) -> Key:
+    """A key from the engine's `fields`."""
+    return Key(
+        columns[fields.CHUNK_ID][0],
+        columns[fields.DOCUMENT_ID][0],
+        columns[fields.VERSION][0],
+        columns[fields.CONTENT_HASH][0],
+    )
+
+
+def ranked(leg: Leg, rows: Sequence[tuple[Found, float]], *, limit: int) -> tuple[Candidate, ...]:
     """The candidates of one leg: by score, then chunk id, ranks from 1.
 
     Args:
@@ -115,8 +153,8 @@ def ranked(leg: Leg, rows: Sequence[tuple[Passage, float]], *, limit: int) -> tu
     """
     ordered = sorted(rows, key=lambda row: (-row[1], row[0].chunk_id))[:limit]
     return tuple(
-        Candidate(passage, _of_leg(leg, Place(rank, score)), score if leg == "knn" else None)
-        for rank, (passage, score) in enumerate(ordered, start=1)
+        Candidate(found, _of_leg(leg, Place(rank, score)), score if leg == "knn" else None)
+        for rank, (found, score) in enumerate(ordered, start=1)
     )
 
 
@@ -126,7 +164,7 @@ def _of_leg(leg: Leg, place: Place) -> StageScores:
     return StageScores(None, place) if leg == "knn" else StageScores(None, None, place)
 
 
-def newest_versions(*legs: Sequence[tuple[Passage, float]]) -> tuple[list[tuple[Passage, float]], ...]:
+def newest_versions(*legs: Sequence[tuple[Found, float]]) -> tuple[list[tuple[Found, float]], ...]:
     """Rows of each leg without those of a version that is older than another one of the same document in any leg."""
     newest: dict[str, int] = {}
     for leg in legs:
@@ -150,33 +188,44 @@ def merged(
                 theirs.bm25 or ours.bm25, theirs.knn or ours.knn, theirs.sparse or ours.sparse, ours.fused, ours.rerank
             )
             cosine = known.cosine if other.cosine is None else other.cosine
-            candidate = Candidate(known.passage, scores, cosine)
+            candidate = Candidate(known.found, scores, cosine)
         found[candidate.chunk_id] = candidate
     return found
 
 
-def scored(leg: Leg, candidates: Sequence[Candidate], more: Mapping[str, float] | None = None) -> list[Scored]:
-    """The hits of a leg as fusion reads them, and after them (`more`, by chunk id) scores that were asked for
-    afterwards."""
+def scored(leg: Leg, candidates: Sequence[Candidate]) -> list[Scored]:
+    """The hits of a leg as fusion reads them."""
     hits = []
     for candidate in candidates:
         stage: Place | None = getattr(candidate.scores, leg)
         if stage is not None:
-            hits.append(Scored(candidate.passage.chunk_id, stage.score, stage.rank))
-    return hits + [Scored(chunk_id, score, None) for chunk_id, score in sorted((more or {}).items())]
+            hits.append(Scored(candidate.chunk_id, stage.score, stage.rank))
+    return hits
 
 
-def with_fused(
-    found: Mapping[str, Candidate], order: Sequence[Fused], cosines: Mapping[str, float]
-) -> tuple[Candidate, ...]:
-    """The candidates in their fused order, with their fused scores and the cosines that were asked for afterwards."""
+def at_most(scores: Mapping[Leg, Sequence[Scored]], found: Collection[str], *, full: int) -> dict[Leg, list[Scored]]:
+    """The scores, and for hits that a leg did not return the most that they can have in it: its last hit's.
+
+    Args:
+        found: chunk ids of all legs' hits.
+        full: hits that were asked of each leg. One that returned fewer has no other ones.
+    """
+    filled = {}
+    for leg, hits in scores.items():
+        known = {hit.chunk_id for hit in hits}
+        rest = [chunk for chunk in found if chunk not in known] if len(hits) >= full else []
+        filled[leg] = [*hits, *(Scored(chunk, hits[-1].score, None) for chunk in rest)]
+    return filled
+
+
+def with_fused(found: Mapping[str, Candidate], order: Sequence[Fused]) -> tuple[Candidate, ...]:
+    """The candidates in their fused order, with their fused scores."""
     rows = []
     for row in order:
         candidate = found[row.chunk_id]
         said = candidate.scores
         scores = StageScores(said.bm25, said.knn, said.sparse, row.score, said.rerank)
-        cosine = cosines.get(row.chunk_id) if candidate.cosine is None else candidate.cosine
-        rows.append(Candidate(candidate.passage, scores, cosine))
+        rows.append(Candidate(candidate.found, scores, candidate.cosine))
     return tuple(rows)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from typing import Final
+from typing import Final, TypeAlias
 
 from query import build
 from query.beside import beside
@@ -22,7 +22,7 @@ from query.filters import Clause
 from query.retrieve import Answer, Plan, raise_failure
 from search_config import fields
 from search_config.client import Engine
-from search_config.hebrew import INFLECTED_ANALYZER, QUERY_FUNCTION_WORDS
+from search_config.hebrew import ENGLISH_ANALYZER, EXACT_ANALYZER, INFLECTED_ANALYZER, QUERY_FUNCTION_WORDS
 
 # Words of a query that are looked up one by one; a question that is longer is told by these.
 MAX_WORDS: Final = 32
@@ -39,11 +39,13 @@ STRICT: Final = (fields.EXACT,)
 TEXTS: Final = (fields.TITLE, fields.SECTION, fields.CONTENT)
 # A full stop and the like before a blank, or the end of a line.
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+# The terms of a text by their positions: a word may have several at one.
+Analysed: TypeAlias = tuple[frozenset[str], ...]
 # The last character that one UTF-16 unit holds.
 LAST_NARROW: Final = "\uffff"
-# Names of clauses, so that the engine tells which of them matched.
-_LOOSELY: Final = "loosely"
-_EXACTLY: Final = "exactly"
+# Of a word of Hebrew letters alone, the English analysis leaves nothing, and where it stands as it is written its
+# inflected form stands too.
+_HEBREW_WORD: Final = re.compile("[א-ת]+")
 _FUNCTION_WORDS: Final = frozenset(QUERY_FUNCTION_WORDS)
 
 
@@ -120,7 +122,7 @@ def evidence(
     pieces: Callable[[Sequence[str]], list[int]],
     known: Callable[[], Counts] | None = None,
 ) -> Evidence:
-    """Look the content words up: one `_msearch`, and one analysis of the first passage.
+    """Look the content words up: one `_msearch` where they were not counted before, and the first passage's analyses.
 
     Args:
         engine: the engine.
@@ -133,26 +135,12 @@ def evidence(
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
     words = content_words(plan.query)
-    placed = None if first is None else beside(partial(_places, engine, plan.index, words, first.passage))
-    bodies = [] if first is None else [_held_body(words, first.chunk_id, plan.filters)]
-    bodies += [] if known is not None else _count_bodies(words, plan.filters)
-    answers = engine.msearch([(plan.header(), body) for body in bodies]) if bodies else []
-    for answer in answers:
-        raise_failure(answer, plan.index)
-    held = [] if first is None else answers.pop(0)["hits"]["hits"]
-    names = [name for row in held for name in row.get("matched_queries", ())]
-    counts = _counts(answers) if known is None else known()
-    title, *sentences = [frozenset[int]()] if placed is None else placed.result()
-    return Evidence(
-        words=tuple(
-            # The counts are of two moments: a word may have come in between.
-            Word(text=word, rarity=rarity(count, max(counts.passages, count)), pieces=max(1, tokens))
-            for word, count, tokens in zip(words, counts.holding, pieces(words), strict=True)
-        ),
-        loosely=frozenset(place for place in range(len(words)) if f"{_LOOSELY} {place}" in names),
-        exactly=frozenset(place for place in range(len(words)) if f"{_EXACTLY} {place}" in names),
-        title=title,
-        sentences=tuple(sentences),
+    held = _Held() if first is None else _held(engine, plan.index, words, first.passage)
+    counts = known() if known is not None else counted(engine, plan.header(), plan.filters, words)
+    return held.evidence(
+        # The counts are of two moments: a word may have come in between.
+        Word(text=word, rarity=rarity(count, max(counts.passages, count)), pieces=max(1, tokens))
+        for word, count, tokens in zip(words, counts.holding, pieces(words), strict=True)
     )
 
 
@@ -170,27 +158,78 @@ def sentences_of(text: str) -> list[str]:
     return [part for part in _SENTENCE_END.split(text) if part.strip()]
 
 
-def _places(engine: Engine, index: str, words: Sequence[str], passage: Passage) -> list[frozenset[int]]:
-    """Which words the title, and each sentence, holds: by the terms that the index's own analyzer gives them."""
-    parts = [passage.title, *sentences_of(passage.content[:MAX_ANALYSED])]
-    terms = analysed_terms(engine, index, [*words, *parts])
-    asked, found = terms[: len(words)], terms[len(words) :]
-    return [frozenset(place for place, own in enumerate(asked) if own & part) for part in found]
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Which words the first passage holds, as `Evidence` has them."""
+
+    loosely: frozenset[int] = frozenset()
+    exactly: frozenset[int] = frozenset()
+    title: frozenset[int] = frozenset()
+    sentences: tuple[frozenset[int], ...] = ()
+
+    def evidence(self, words: Iterable[Word]) -> Evidence:
+        """With the words themselves."""
+        return Evidence(tuple(words), self.loosely, self.exactly, self.title, self.sentences)
 
 
-def analysed_terms(engine: Engine, index: str, texts: Sequence[str]) -> list[set[str]]:
+def _held(engine: Engine, index: str, words: Sequence[str], passage: Passage) -> _Held:
+    """Which words the passage holds, by the terms that the index's own analyzers give both: what a query of that
+    passage alone would match, at a fraction of its cost."""
+    texts = [passage.title, passage.section, *sentences_of(passage.content[:MAX_ANALYSED])]
+    every = [*words, *texts]
+    exact = beside(partial(analysed, engine, index, every, EXACT_ANALYZER))
+    latin = any(not _HEBREW_WORD.fullmatch(word) for word in words)
+    english = beside(partial(analysed, engine, index, every, ENGLISH_ANALYZER)) if latin else None
+    inflected = analysed(engine, index, every, INFLECTED_ANALYZER)
+    exactly = _matched(words, exact.result())
+    loosely = exactly | _matched(words, inflected)
+    if english is not None:
+        loosely |= _matched(words, english.result())
+    asked, found = ([_union(one) for one in part] for part in (inflected[: len(words)], inflected[len(words) :]))
+    title, _, *sentences = (frozenset(place for place, own in enumerate(asked) if own & held) for held in found)
+    return _Held(loosely, exactly, title, tuple(sentences))
+
+
+def _matched(words: Sequence[str], analyses: Sequence[Analysed]) -> frozenset[int]:
+    """Places of the words that stand whole in the title, the section or the content: each of their positions by one of
+    its terms, as a `match` with `and` finds them."""
+    title, section, *sentences = (_union(one) for one in analyses[len(words) :])
+    parts = (title, section, frozenset[str]().union(*sentences))
+    return frozenset(
+        place
+        for place, own in enumerate(analyses[: len(words)])
+        # What a query leaves out matches nothing.
+        if own and words[place].casefold() not in _FUNCTION_WORDS
+        if any(all(terms & part for terms in own) for part in parts)
+    )
+
+
+def _union(text: Analysed) -> frozenset[str]:
+    return frozenset[str]().union(*text)
+
+
+def analysed_terms(engine: Engine, index: str, texts: Sequence[str]) -> list[frozenset[str]]:
     """The terms of each text in their inflected analysis, from one call; 10,000 terms in all at most."""
+    return [_union(text) for text in analysed(engine, index, texts, INFLECTED_ANALYZER)]
+
+
+def analysed(engine: Engine, index: str, texts: Sequence[str], analyzer: str) -> list[Analysed]:
+    """The terms of each text by their positions, from one call; 10,000 terms in all at most.
+
+    Raises:
+        EngineRejected, EngineOverloaded, EngineUnreachable
+    """
     # The engine joins the texts of one call; a line break parts words for every analyzer, and offsets tell them apart.
     joined = "\n".join(texts)
-    answer = engine.request("POST", f"/{index}/_analyze", body={"analyzer": INFLECTED_ANALYZER, "text": joined})
+    answer = engine.request("POST", f"/{index}/_analyze", body={"analyzer": analyzer, "text": joined})
     ends = list(accumulate(len(text) + 1 for text in texts))
-    terms: list[set[str]] = [set() for _ in texts]
+    found: list[dict[int, set[str]]] = [{} for _ in texts]
     # Offsets count UTF-16 units; a text with a character beyond them has its own count.
     wide = _code_points(joined) if max(joined, default="") > LAST_NARROW else None
     for token in answer["tokens"]:
         offset = token["start_offset"] if wide is None else wide[token["start_offset"]]
-        terms[bisect_right(ends, offset)].add(token["token"])
-    return terms
+        found[bisect_right(ends, offset)].setdefault(token["position"], set()).add(token["token"])
+    return [tuple(frozenset(terms) for terms in text.values()) for text in found]
 
 
 def _code_points(text: str) -> list[int]:
@@ -214,24 +253,14 @@ def holds(word: str, analyses: Sequence[str]) -> Clause:
     }
 
 
-def _held_body(words: Sequence[str], chunk_id: str, filters: Sequence[Clause]) -> build.Body:
-    named = []
-    for place, word in enumerate(words):
-        exact = {"dis_max": {**holds(word, STRICT)["dis_max"], "_name": f"{_EXACTLY} {place}"}}
-        loose = holds(word, LOOSE)["dis_max"]["queries"]
-        named.append({"dis_max": {"queries": [*loose, exact], "_name": f"{_LOOSELY} {place}"}})
-    only = {"term": {fields.CHUNK_ID: chunk_id}}
-    return {
-        "query": {"bool": {"filter": [*filters, only], "should": named, "minimum_should_match": 0}},
-        "size": 1,
-        "track_total_hits": False,
-        "stored_fields": "_none_",
-    }
+def analyses_of(word: str) -> tuple[str, ...]:
+    """The sub-fields in which a passage may hold a word in any form."""
+    return (fields.INFLECTED,) if _HEBREW_WORD.fullmatch(word) else (*LOOSE, *STRICT)
 
 
 def _count_bodies(words: Sequence[str], filters: Sequence[Clause]) -> list[build.Body]:
     """All passages, then those that hold each word."""
-    return [_count_body(filters), *(_count_body([*filters, holds(word, (*LOOSE, *STRICT))]) for word in words)]
+    return [_count_body(filters), *(_count_body([*filters, holds(word, analyses_of(word))]) for word in words)]
 
 
 def _count_body(filters: Sequence[Clause]) -> build.Body:

@@ -169,7 +169,7 @@ def _terms(engine: Engine, index: str, texts: Sequence[str]) -> list[frozenset[s
     batch: list[str] = []
     for text in flat:
         if batch and sum(map(len, batch)) + len(text) > ANALYSED_CHARS:
-            found += map(frozenset, analysed_terms(engine, index, batch))
+            found += analysed_terms(engine, index, batch)
             batch = []
         batch.append(text)
-    return found + [frozenset(own) for own in (analysed_terms(engine, index, batch) if batch else [])]
+    return found + (analysed_terms(engine, index, batch) if batch else [])

@@ -21,7 +21,7 @@ def group_by_document(hits: Sequence[Candidate], per_document: int = PER_DOCUMEN
     seen: Counter[str] = Counter()
     kept = []
     for hit in hits:
-        document = hit.passage.document_id
+        document = hit.document_id
         if seen[document] < per_document:
             seen[document] += 1
             kept.append(hit)

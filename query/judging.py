@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -13,13 +14,15 @@ from query.answer_type import unsaid
 from query.beside import beside
 from query.candidate import Candidate
 from query.evidence import Counts, Evidence, content_words, counted, evidence
-from query.features import COSINE, Features, QueryTokens
+from query.features import COSINE, MAXSIM_MEAN, Features, QueryTokens
 from query.filters import Clause
 from query.profile import Profile
+from query.reading import with_passages
 from query.refusal import Decision, Judged, decide, features_of
 from query.request import Degraded, Language
 from query.reranking import POOL
 from query.retrieve import Plan
+from query.word_counts import WordCounts
 from query.word_matches import rarity_unmatched
 from query.wording import Tongue, told, tongue
 from search_config.client import Engine
@@ -72,12 +75,14 @@ def count_ahead(
     language: Language,
     profile: Profile,
     filters: Sequence[Clause],
+    counts: WordCounts | None = None,
 ) -> Callable[[], Counts] | None:
     """Begin to count a query's words, which needs nothing that a search finds; None where the profile does not judge
     this class of queries.
 
     Args:
         filters: of the search, the tenant's first.
+        counts: of the last searches; None counts anew.
 
     Returns:
         Waits for the counts; raises what the request raised.
@@ -85,7 +90,12 @@ def count_ahead(
     if profile.refusal is None or language not in profile.refusal.languages:
         return None
     header = build.header(index, tenant=tenant, query=query)
-    return beside(partial(counted, engine, header, filters, content_words(query))).result
+    words = content_words(query)
+    if counts is None:
+        return beside(partial(counted, engine, header, filters, words)).result
+    if (known := counts.known(header, filters, words)) is not None:
+        return lambda: known
+    return beside(partial(counts.counted, engine, header, filters, words)).result
 
 
 def judge(
@@ -123,13 +133,13 @@ def refusal_features(engine: Engine, ranking: Ranking, counter: TokenCounter) ->
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
-    rows = {
-        candidate.chunk_id: ranking.features.of(row)
-        for row, candidate in enumerate(ranking.fused[: len(ranking.features.values)])
-    }
-    pool = [_judged(candidate, rows.get(candidate.chunk_id, {})) for candidate in ranking.reranked[:POOL]]
+    read = ranking.features
+    rows = {candidate.chunk_id: row for row, candidate in enumerate(ranking.fused[: len(read.values)])}
+    names = [name for name in (COSINE, MAXSIM_MEAN) if name in read.names]
+    columns: dict[str, list[float]] = {name: read.column(name).tolist() for name in names}
+    pool = [_judged(candidate, columns, rows.get(candidate.chunk_id)) for candidate in ranking.reranked[:POOL]]
     # Passages that hold an identifier stand before better scored ones; the first one is judged, whatever its score.
-    first = ranking.reranked[0] if ranking.reranked else None
+    first = next(iter(with_passages(engine, ranking.plan, ranking.reranked[:1])), None)
     found = evidence(engine, ranking.plan, first, counter.count_tokens, ranking.counted)
     if first is None:
         return features_of(pool, found)
@@ -155,8 +165,10 @@ def _unmatched(ranking: Ranking, first: Candidate, found: Evidence, counter: Tok
     return rarity_unmatched(found.words, texts, pieces, ranking.tokens.tokens, compared[ids.index(first.chunk_id)])
 
 
-def _judged(candidate: Candidate, features: dict[str, float]) -> Judged:
+def _judged(candidate: Candidate, columns: Mapping[str, Sequence[float]], row: int | None) -> Judged:
     scores = candidate.scores
     score = next((value for value in (scores.rerank, scores.fused) if value is not None), 0.0)
     known = {} if candidate.cosine is None else {COSINE: candidate.cosine}
-    return Judged(candidate.chunk_id, score, known | features)
+    if row is not None:
+        known |= {name: values[row] for name, values in columns.items() if not math.isnan(values[row])}
+    return Judged(candidate.chunk_id, score, known)

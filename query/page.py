@@ -17,8 +17,9 @@ from query.glossary import BOOST
 from query.grouping import group_by_document
 from query.language import identifiers
 from query.profile import Profile
+from query.reading import Detail, PassageGone, details, with_text
 from query.request import Expansion, Facet, Hit, Language, Leg, Replacement, SearchRequest
-from query.retrieve import Detail, Plan, details
+from query.retrieve import Plan
 from query.superseded import filters_of, in_force_first, replaced_body, replaced_by, replacements
 from search_config.client import Engine
 
@@ -29,6 +30,7 @@ class Ranked:
 
     Attributes:
         orders: the fused, reranked and diversified candidates; the last order is what is paged through.
+        compared: as in `query.ranking.StagedRanking`.
     """
 
     query: str
@@ -38,6 +40,7 @@ class Ranked:
     orders: tuple[tuple[Candidate, ...], tuple[Candidate, ...], tuple[Candidate, ...]]
     expansions: tuple[Expansion, ...]
     reranker: bool
+    compared: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +62,13 @@ def page_of(engine: Engine, documents: str, request: SearchRequest, ranked: Rank
         documents: the documents index.
 
     Raises:
+        PassageGone: a passage that was not read yet is not there any more, or none knows whether it is to be shown.
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
     rows = relevant(ranked.orders[-1], profile.relative_cut)
     rows = group_by_document(rows) if request.group else rows
     visible = tenant_filter(request.tenant, groups=request.groups)
-    ids = list(dict.fromkeys(row.passage.document_id for row in rows))
+    ids = list(dict.fromkeys(row.document_id for row in rows))
     page, known, replaced = _cut(rows, request), dict[str, Detail](), dict[str, str]()
     words = _highlighted(ranked, profile)
     if ids:
@@ -76,10 +80,13 @@ def page_of(engine: Engine, documents: str, request: SearchRequest, ranked: Rank
         moved, page = page, _cut(rows, request)
         if {row.chunk_id for row in page} != {row.chunk_id for row in moved}:
             known, _ = details(engine, ranked.plan, page, words, profile)
+    if ranked.compared is not None and (other := {row.document_id for row in page} - ranked.compared):
+        raise PassageGone(f"versions of {', '.join(sorted(other))}")
     marks = replacements(engine, documents, request.tenant, request.groups, _of_page(replaced, page))
     stages = _stages(ranked, rows) if request.explain else None
+    texts = {chunk: detail.passage for chunk, detail in known.items()}
     hits = tuple(
-        _hit(place, row, known, marks.get(row.passage.document_id), stages)
+        _hit(place, with_text(row, texts), known, marks.get(row.document_id), stages)
         for place, row in enumerate(page, start=request.from_ + 1)
     )
     counted: tuple[Facet, ...] = ()
@@ -93,7 +100,7 @@ def _cut(rows: Sequence[Candidate], request: SearchRequest) -> Sequence[Candidat
 
 
 def _of_page(replaced: Mapping[str, str], page: Sequence[Candidate]) -> dict[str, str]:
-    shown = {row.passage.document_id for row in page}
+    shown = {row.document_id for row in page}
     return {document: by for document, by in replaced.items() if document in shown}
 
 

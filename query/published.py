@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from query.build import Body
-from query.candidate import Passage
+from query.candidate import Found
 from query.filters import Clause
 from search_config import fields
 
@@ -43,22 +43,22 @@ class Published:
 
     versions: dict[str, Version | None] = field(default_factory=dict)
 
-    def shows(self, passage: Passage) -> bool:
+    def shows(self, passage: Found) -> bool:
         """Whether a passage is of the version that is shown."""
         known = self.versions
         # A version is a pair, and equals one.
         return passage.document_id not in known or known[passage.document_id] == (passage.version, passage.content_hash)
 
-    def hides(self, passages: Iterable[Passage]) -> bool:
+    def hides(self, passages: Iterable[Found]) -> bool:
         """Whether any passage is not of the version that is shown."""
         return not all(map(self.shows, passages))
 
-    def replaced(self, passage: Passage) -> bool:
+    def replaced(self, passage: Found) -> bool:
         """Whether a hidden passage is of an older version than the one that is shown now."""
         shown = self.versions.get(passage.document_id)
         return shown is not None and not self.shows(passage) and passage.version <= shown.number
 
-    def without_hidden(self, hidden: Iterable[Passage]) -> Clause:
+    def without_hidden(self, hidden: Iterable[Found]) -> Clause:
         """A filter that leaves out, of the documents of hidden passages, every version but the one that is shown."""
         clauses = []
         for document in sorted({passage.document_id for passage in hidden}):

@@ -27,6 +27,8 @@ class StagedRanking:
         diversified: what `search` pages through; the stage before it, where MMR is off.
         expansions: what the tenant's glossary widened the lexical leg by.
         counted: gives the counts of the query's content words under the plan's filters, where they were asked for.
+        compared: documents whose version was compared with the registry's; None: all of them. A page that reaches
+            others must be made from a ranking of all.
         took_ms: `embed`, `engine`, `fuse`; `rerank` and `diversify` where they were done.
     """
 
@@ -47,3 +49,4 @@ class StagedRanking:
     expansions: tuple[Expansion, ...] = ()
     sparse: tuple[Candidate, ...] = ()
     counted: Callable[[], Counts] | None = None
+    compared: frozenset[str] | None = None

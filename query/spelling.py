@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from query import build
-from query.evidence import EDGES, LOOSE, STRICT, Counts, content_words, holds
+from query.evidence import EDGES, Counts, analyses_of, content_words, holds
 from query.filters import Clause
 from query.highlighting import CLOSE, OPEN
 from query.question_text import FINALS, one_slip, without_prefixes
@@ -93,7 +93,7 @@ def _known(engine: Engine, plan: Plan, words: Sequence[str]) -> dict[str, bool]:
     """Whether each word stands in a passage that the filters let through."""
     if not words:
         return {}
-    bodies = [_one([*plan.filters, holds(word, (*LOOSE, *STRICT))]) for word in words]
+    bodies = [_one([*plan.filters, holds(word, analyses_of(word))]) for word in words]
     answers = engine.msearch([(plan.header(), body) for body in bodies])
     for answer in answers:
         raise_failure(answer, plan.index)

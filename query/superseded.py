@@ -45,10 +45,10 @@ def in_force_first(rows: Sequence[Candidate], replaced: Mapping[str, str]) -> tu
     """
     last: dict[str, int] = {}
     for place, row in enumerate(rows):
-        last[row.passage.document_id] = place
+        last[row.document_id] = place
     moved: list[tuple[int, int, int]] = []
     for place, row in enumerate(rows):
-        chain = _chain(row.passage.document_id, replaced)
+        chain = _chain(row.document_id, replaced)
         goes = max((place, *(last.get(replacing, -1) for replacing in chain)))
         moved.append((goes, len(chain) if goes > place else 0, place))
     return tuple(rows[place] for _, _, place in sorted(moved))

@@ -141,6 +141,7 @@ class Runtime:
         """What a search needs."""
         from query.glossary import Glossaries, GlossaryStore
         from query.search import SearchContext
+        from query.word_counts import WordCounts
 
         return SearchContext(
             self.engine,
@@ -151,6 +152,7 @@ class Runtime:
             self.reranker,
             router=self.router,
             glossaries=Glossaries(GlossaryStore(self.engine, self.names)),
+            counts=WordCounts(),
         )
 
     def profile(self, path: Path | None) -> Profile:

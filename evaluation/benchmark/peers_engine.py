@@ -10,6 +10,7 @@ from evaluation.benchmark.peers_base import CANDIDATES, SIZE, Described, Row
 from models.base import Embedder
 from query import build
 from query.filters import tenant_filter
+from query.reading import with_passages
 from query.request import SearchRequest, Weights
 from query.search import SearchContext, rank, search
 from search_config import fields
@@ -49,7 +50,9 @@ class Mafteach:
         weights = None if own is None else Weights(bm25=own["bm25"], knn=own["knn"])
         request = SearchRequest(tenant=tenant, query=query, size=SIZE, weights=weights)
         if not self._page:
-            return [candidate.chunk_id for candidate in rank(request, self._context).diversified[:SIZE]]
+            ranking = rank(request, self._context, texts=False)
+            read = with_passages(self._context.engine, ranking.plan, ranking.diversified[:SIZE])
+            return [candidate.passage.chunk_id for candidate in read]
         return [hit.chunk_id for hit in search(request, self._context).hits]
 
     def nearest(self, query: str, tenant: str) -> list[str]:

@@ -2,9 +2,9 @@
 
 The bare loop is what somebody writes who needs ranked passages and nothing else: it embeds the query, sends both legs
 in one `_msearch` (the bodies and filters are those of a search), fuses by rank, reads the features of the best fifty,
-reranks by the same blend, and has the words of its ten passages marked. No tenant is checked in it, no version, no
-refusal; no score is asked for that a leg did not give; nothing is logged or validated. A search is a request over
-HTTP to a server of its own process, with a key, and a client that reads its JSON.
+reranks by the same blend, and reads its ten passages with their words marked. No tenant is checked in it, no version,
+no refusal; nothing is logged or validated. A search is a request over HTTP to a server of its own process, with a key,
+and a client that reads its JSON.
 
 Both answer the same questions in turns, and who begins changes, so that a machine that slows down slows both. Rounds of
 16 clients at once (threads, for the bare loop) take turns likewise.
@@ -249,25 +249,24 @@ class Bare:
         answers = self.engine.msearch(
             [
                 ({**header, "search_type": "dfs_query_then_fetch"},
-                 build.lexical_body(lexical, candidates=MIN_CANDIDATES)),
-                (header, build.dense_body(vector, filters, candidates=MIN_CANDIDATES)),
+                 build.lexical_body(lexical, candidates=MIN_CANDIDATES, texts=False)),
+                (header, build.dense_body(vector, filters, candidates=MIN_CANDIDATES, texts=False)),
             ]
         )  # fmt: skip
-        sources: dict[str, Json] = {}
         cosines: dict[str, float] = {}
         fused: dict[str, float] = {}
         for leg, answer in enumerate(answers):
             for rank, row in enumerate(answer["hits"]["hits"], start=1):
-                sources[row["_id"]] = row["_source"]
-                fused[row["_id"]] = fused.get(row["_id"], 0.0) + 1 / (_RRF_K + rank)
+                chunk = build.chunk_of(row)
+                fused[chunk] = fused.get(chunk, 0.0) + 1 / (_RRF_K + rank)
                 if leg == 1:
-                    cosines[row["_id"]] = build.cosine_of(row["_score"])
+                    cosines[chunk] = build.cosine_of(row["_score"])
         pool = sorted(fused, key=lambda one: -fused[one])[:POOL]
         scores = self._scores(query, pool, filters, vector, cosines, encoded.tokens[0])
         best = sorted(pool, key=lambda one: -scores[one])[:SIZE]
-        marks = self.engine.msearch([(header, build.details_body(best, filters, lexical, vector, self.profile))])
-        marked = {row["_id"]: row.get("highlight", {}) for row in marks[0]["hits"]["hits"]}
-        return [{**sources[one], "highlight": marked.get(one, {})} for one in best]
+        read = self.engine.msearch([(header, build.details_body(best, filters, lexical, vector, self.profile))])
+        rows = {row["_id"]: row for row in read[0]["hits"]["hits"]}
+        return [{**rows[one]["_source"], "highlight": rows[one].get("highlight", {})} for one in best]
 
     def _scores(
         self,

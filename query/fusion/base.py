@@ -18,7 +18,7 @@ LEG_ORDER: Final[tuple[Leg, ...]] = ("bm25", "knn", "sparse")
 
 class Scored(NamedTuple):
     """One hit of one leg: `score` is BM25, a cosine, or the sum over shared terms of both weights' product; `rank`
-    counts from 1, None for a score that was asked for afterwards because the leg itself did not return the hit."""
+    counts from 1, None for the most that a hit can have which the leg did not return."""
 
     chunk_id: str
     score: float
@@ -36,8 +36,9 @@ class FusionRule(Protocol):
     """One way to make the scores of the legs comparable."""
 
     @property
-    def needs_all_scores(self) -> bool:
-        """Whether every candidate's score in every leg must be known (asked for in one more round trip)."""
+    def missing_as_last(self) -> bool:
+        """Whether a hit that a leg did not return counts as that leg's last one where the leg may have more hits, and
+        not as nothing."""
 
     def contributions(self, leg: Leg, hits: Sequence[Scored]) -> list[float]:
         """What each hit of one leg contributes, in the order of `hits`: finite and not negative; empty for an empty

@@ -25,7 +25,7 @@ AT_THE_MEAN: Final = 0.5
 class DistributionBased:
     """Scores of each leg by their place in its distribution."""
 
-    needs_all_scores: bool = False
+    missing_as_last: bool = False
 
     def contributions(self, leg: Leg, hits: Sequence[Scored]) -> list[float]:  # noqa: ARG002 - the same for every leg
         """0 or more; mostly in [0, 1]."""

@@ -22,7 +22,7 @@ FLOOR: Final = 0.001
 class MinMax:
     """Scores of each leg stretched between its worst and its best hit."""
 
-    needs_all_scores: bool = False
+    missing_as_last: bool = False
 
     def contributions(self, leg: Leg, hits: Sequence[Scored]) -> list[float]:  # noqa: ARG002 - the same for every leg
         """In [FLOOR, 1]."""

@@ -3,8 +3,9 @@
     score(d) = w_bm25 BM25(d) + w_knn c max(0, cos(d)) + w_sparse s sparse(d)
 
 With equal weights the order is that of BM25 + c x cosine. Cosines of one query differ by little and start high, so a
-missing one would cost a hit more than all its words are worth: this rule needs every candidate's score in every leg. A
-negative cosine is no evidence, not evidence against."""
+missing one would cost a hit more than all its words are worth. So a hit that a leg did not return counts as the leg's
+last one, the most that it can have there: on the development questions the order of the first 20 is the same as with
+the scores themselves, which take another round trip. A negative cosine is no evidence, not evidence against."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ class RawScores:
 
     c: float
     s: float = 1.0
-    needs_all_scores: bool = True
+    missing_as_last: bool = True
 
     def contributions(self, leg: Leg, hits: Sequence[Scored]) -> list[float]:
         """BM25, `c * max(0, cosine)`, or `s` times the sparse score."""

@@ -19,7 +19,7 @@ class ReciprocalRank:
     hit without a rank contributes nothing."""
 
     k: int
-    needs_all_scores: bool = False
+    missing_as_last: bool = False
 
     def contributions(self, leg: Leg, hits: Sequence[Scored]) -> list[float]:  # noqa: ARG002 - the same for every leg
         """`1 / (k + rank)`."""

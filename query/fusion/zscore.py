@@ -26,7 +26,7 @@ EQUAL_SCORES: Final = 1.0
 class ZScore:
     """Scores of each leg in standard deviations above its lowest hit."""
 
-    needs_all_scores: bool = False
+    missing_as_last: bool = False
 
     def contributions(self, leg: Leg, hits: Sequence[Scored]) -> list[float]:  # noqa: ARG002 - the same for every leg
         """FLOOR or more, without an upper limit."""

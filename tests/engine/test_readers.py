@@ -8,6 +8,8 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, Literal
 
 import pytest
 
@@ -27,12 +29,17 @@ from search_config.settings import Settings
 from tests.engine.rows import PROFILE, WordEmbedder
 
 WORDS = ModelDescription(name="words", revision="1", dim=16, window=100_000, licence="MIT")
-READERS = 4
 # Nothing here takes so long, on however slow a machine.
 PATIENCE_S = 60.0
 # Versions that are written while they read, by their number of chunks: longer, much shorter, the same length again.
 LENGTHS = (12, 30, 2, 12, 30, 12, 2, 40, 1)
 MODES: tuple[Mode, ...] = ("hybrid", "lexical", "dense")
+# A page of a search reads its own passages after they were ranked by their keys; the others read a ranking.
+PAGE: Final[Literal["page"]] = "page"
+READ: Final[tuple[Mode | Literal["page"], ...]] = (*MODES, PAGE)
+READERS: Final = len(READ)
+PAGE_SIZE: Final = 45
+BLEND: Final = {"bm25:content": 1.0, "cosine": 1.0}
 
 
 class Library:
@@ -43,6 +50,7 @@ class Library:
         self.engine, self.info = engine, info
         self.ingestor = Ingestor(engine, info, words, settings)
         self.context = SearchContext(engine, info, words, PROFILE, settings)
+        self.blended = replace(self.context, profile=PROFILE.model_copy(update={"blends": {"he": BLEND}}))
 
     def put(self, chunks: int, edition: int, source: str = "s") -> str:
         text = "\n\n".join(f"ארנונה בסעיף {i}, מהדורה {edition}. " + "מילה " * 80 for i in range(chunks))
@@ -53,8 +61,11 @@ class Library:
         assert outcome.chunks_indexed == chunks
         return outcome.document_id
 
-    def seen(self, document: str, mode: Mode) -> Counter[tuple[int, str]]:
+    def seen(self, document: str, mode: Mode | Literal["page"]) -> Counter[tuple[int, str]]:
         """Chunks of a document that a search finds, by version."""
+        if mode == PAGE:
+            hits = search(SearchRequest(tenant="a", query="ארנונה בסעיף", size=PAGE_SIZE), self.blended).hits
+            return Counter((hit.version, hit.content_hash) for hit in hits if hit.document_id == document)
         ranking = rank(SearchRequest(tenant="a", query="ארנונה בסעיף", mode=mode), self.context)
         passages = [one.passage for one in ranking.fused if one.passage.document_id == document]
         return Counter((passage.version, passage.content_hash) for passage in passages)
@@ -77,7 +88,7 @@ class Readers:
         self.allowed: dict[int, int] = {}
         self._library, self._document = library, document
         self._stop = threading.Event()
-        self._threads = [threading.Thread(target=self._read, args=(MODES[i % 3],)) for i in range(READERS)]
+        self._threads = [threading.Thread(target=self._read, args=(mode,)) for mode in READ]
 
     def __enter__(self) -> Readers:
         for thread in self._threads:
@@ -93,7 +104,7 @@ class Readers:
         """A moment for the readers."""
         self._stop.wait(0.01)
 
-    def _read(self, mode: Mode) -> None:
+    def _read(self, mode: Mode | Literal["page"]) -> None:
         while not self._stop.is_set():
             try:
                 seen = self._library.seen(self._document, mode)
@@ -101,7 +112,12 @@ class Readers:
                 self.wrong.append(str(error))
                 return
             self.reads += 1
-            whole = [count == self.allowed.get(version) for (version, _), count in seen.items()]
+            # A page has room for a part of a long document.
+            least = 1 if mode == PAGE else PAGE_SIZE
+            whole = [
+                min(count, least) == min(self.allowed.get(version, 0), least) and count <= self.allowed[version]
+                for (version, _), count in seen.items()
+            ]
             if len(seen) != 1 or not all(whole):
                 self.wrong.append(f"{mode}: {dict(seen)}")
 
@@ -137,7 +153,7 @@ def test_chunks_of_a_version_that_is_not_published_are_not_seen(library: Library
         source = hits[0]["_source"] | {"version": 2, "content_hash": "f" * 64, "chunk_id": f"{document}-x-{copy:05d}"}
         lines += [json.dumps({"index": {"_index": library.info.index, "_id": source["chunk_id"]}}), json.dumps(source)]
     library.engine.bulk(lines, refresh="true")
-    for mode in MODES:
+    for mode in READ:
         assert library.seen(document, mode) == kept
     assert {
         hit.version for hit in search(SearchRequest(tenant="a", query="ארנונה", size=100), library.context).hits
@@ -149,4 +165,4 @@ def test_a_document_is_gone_for_readers_before_its_chunks_are(library: Library) 
     path = f"/{library.info.names.documents}/_update/{document}"
     part = {"doc": {fields.STATE: "deleting", fields.CONTENT_HASH: None}}
     library.engine.request("POST", path, body=part, params={"refresh": "true"})
-    assert [library.seen(document, mode) for mode in MODES] == [Counter()] * len(MODES)
+    assert [library.seen(document, mode) for mode in READ] == [Counter()] * len(READ)

@@ -8,7 +8,6 @@ import pytest
 from ingest.documents import RawDocument
 from ingest.pipeline import Ingestor
 from models.e5 import E5Embedder
-from query import build
 from query.features import COSINE, IDENTIFIER, MAXSIM, MAXSIM_MEAN, MAXSIM_NEAR, POLARITY, bm25_feature, collect
 from query.profile import Profile
 from query.request import SearchRequest
@@ -84,12 +83,9 @@ def test_features_are_what_the_parts_say(context: SearchContext, coder: E5Embedd
     np.testing.assert_allclose(found.column(COSINE), encoded.vectors @ asked.vectors[0], atol=1e-5)
     assert (found.column(MAXSIM_NEAR) <= found.column(MAXSIM) + 1e-6).all()
     for column in columns:
-        alone = build.bm25_body(
-            [candidate.chunk_id for candidate in candidates],
-            {"bool": {"filter": list(ranking.plan.filters), "should": [{"match": {column: QUERY}}]}},
-        )
-        rows = engine.search(context.info.index, alone)["hits"]["hits"]
-        scores = {build.chunk_of(row): row["_score"] for row in rows}
+        alone = {"bool": {"filter": list(ranking.plan.filters), "should": [{"match": {column: QUERY}}]}}
+        rows = engine.search(context.info.index, {"query": alone, "size": len(candidates)})["hits"]["hits"]
+        scores = {row["_id"]: row["_score"] for row in rows}
         np.testing.assert_allclose(
             found.column(bm25_feature(column)), [scores.get(one.chunk_id, 0.0) for one in candidates], rtol=1e-5
         )

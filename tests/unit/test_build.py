@@ -39,8 +39,9 @@ def test_the_tenant_stands_inside_every_body(profile: Profile) -> None:
         build.lexical_body(query, candidates=100, sorted_by_id=True),
         build.dense_body(VECTOR, FILTERS, candidates=100),
         build.exact_knn_body(VECTOR, FILTERS, candidates=100),
-        build.cosines_body(["c1"], VECTOR, FILTERS),
-        build.bm25_body(["c1"], query),
+        build.lexical_body(query, candidates=100, texts=False),
+        build.dense_body(VECTOR, FILTERS, candidates=100, texts=False),
+        build.texts_body(["c1"], FILTERS),
         build.details_body(["c1"], FILTERS, query, VECTOR, profile),
         build.details_body(["c1"], FILTERS, query, None, profile),
     ]

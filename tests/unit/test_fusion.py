@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from query.candidate import at_most
 from query.fusion import Fused, FusionRule, Scored, fuse, rule_for
 from query.fusion.dbsf import DistributionBased
 from query.fusion.minmax import FLOOR, MinMax
@@ -233,7 +234,15 @@ def test_raw_by_hand() -> None:
         "b": pytest.approx((3 + 64) / 2),
         "c": 0.0,
     }
-    assert RawScores(80).needs_all_scores
+    assert RawScores(80).missing_as_last
+
+
+def test_what_a_leg_did_not_return_has_its_last_score_where_it_may_have_more() -> None:
+    legs: dict[Leg, list[Scored]] = {"bm25": leg({"a": 12, "b": 3}), "knn": leg({"c": 0.8, "a": 0.5, "d": 0.4})}
+    filled = at_most(legs, "abcd", full=3)
+    # Two words' hits are all that there are: the others hold none.
+    assert filled["bm25"] == legs["bm25"]
+    assert filled["knn"] == [*legs["knn"], Scored("b", 0.4, None)]
 
 
 @pytest.mark.parametrize(

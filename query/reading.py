@@ -1,0 +1,135 @@
+"""What is read of hits after they were found: the passages themselves, marks, distances, vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.base import Vectors
+from query import build
+from query.candidate import Candidate, Passage, passage_of
+from query.filters import Clause
+from query.highlighting import marked
+from query.profile import Profile
+from query.published import Published, published_in, published_search
+from query.retrieve import Answer, Plan, raise_failure
+from search_config import fields
+from search_config.client import Engine
+
+
+class PassageGone(LookupError):
+    """A passage was replaced or deleted since it was found by its key; a search that reads texts at once answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What only the hits of a page need."""
+
+    passage: Passage
+    highlights: tuple[str, ...]
+    cosine: float | None
+
+
+def checked(
+    engine: Engine, plan: Plan, documents: Collection[str], ids: Sequence[str]
+) -> tuple[Published, dict[str, Passage]]:
+    """What the registry says of some documents; and the passages of some chunks, by chunk id, where the
+    legs did not read them. One `_msearch`.
+
+    Raises:
+        EngineRejected, EngineOverloaded, EngineUnreachable
+    """
+    requests = [published_search(plan.registry, plan.filters[0], documents)] if plan.registry and documents else []
+    if ids and not plan.texts:
+        requests.append((plan.header(), build.texts_body(ids, plan.filters)))
+    answers = list(engine.msearch(requests)) if requests else []
+    for answer, (header, _) in zip(answers, requests, strict=True):
+        raise_failure(answer, str(header["index"]))
+    read = _passages(answers.pop()) if ids and not plan.texts else {}
+    return published_in(answers.pop()) if answers else Published(), read
+
+
+def with_passages(engine: Engine, plan: Plan, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Candidates with their passages; those that were not read are, in one `_msearch`.
+
+    Raises:
+        PassageGone: one was replaced or deleted since it was found.
+        EngineRejected, EngineOverloaded, EngineUnreachable
+    """
+    unread = [one.chunk_id for one in candidates if not isinstance(one.found, Passage)]
+    if not unread:
+        return tuple(candidates)
+    (answer,) = engine.msearch([(plan.header(), build.texts_body(unread, plan.filters))])
+    raise_failure(answer, plan.index)
+    passages = _passages(answer)
+    return tuple(with_text(one, passages) for one in candidates)
+
+
+def with_text(candidate: Candidate, passages: Mapping[str, Passage]) -> Candidate:
+    """A candidate with its passage, which is among those given where it was not read.
+
+    Raises:
+        PassageGone: it is not.
+    """
+    if isinstance(candidate.found, Passage):
+        return candidate
+    passage = passages.get(candidate.chunk_id)
+    if passage is None:
+        raise PassageGone(candidate.chunk_id)
+    return candidate._replace(found=passage)
+
+
+def _passages(answer: Answer) -> dict[str, Passage]:
+    return {row["_id"]: passage_of(row["_source"]) for row in answer["hits"]["hits"]}
+
+
+def details(
+    engine: Engine,
+    plan: Plan,
+    hits: Sequence[Candidate],
+    highlight: Clause,
+    profile: Profile,
+    beside: tuple[build.Body, build.Body] | None = None,
+) -> tuple[dict[str, Detail], Answer]:
+    """Texts, highlights and exact cosines of a page's hits, by chunk id; and the answer to one more search, sent with
+    them.
+
+    Asked for the page alone: marking all candidates takes the engine several times as long as finding them.
+
+    Args:
+        highlight: the `lexical_query` whose words are marked.
+        beside: header and body of the other search; without one its answer is empty.
+
+    Raises:
+        EngineRejected, EngineOverloaded, EngineUnreachable
+    """
+    searches = [] if beside is None else [beside]
+    if hits:
+        body = build.details_body([hit.chunk_id for hit in hits], plan.filters, highlight, plan.vector, profile)
+        searches.append((plan.header(), body))
+    answers = list(engine.msearch(searches)) if searches else []
+    for answer, (header, _) in zip(answers, searches, strict=True):
+        raise_failure(answer, str(header["index"]))
+    found = {}
+    for row in answers[-1]["hits"]["hits"] if hits else ():
+        variants = [text for texts in row.get("highlight", {}).values() for text in texts]
+        passage = passage_of(row["_source"])
+        whole = marked(passage.content, variants)
+        cosine = None if plan.vector is None else build.cosine_of(row["_score"])
+        found[row["_id"]] = Detail(passage, () if whole is None else (whole,), cosine)
+    return found, {} if beside is None else answers[0]
+
+
+def stored_vectors(engine: Engine, plan: Plan, ids: Sequence[str]) -> dict[str, Vectors]:
+    """The vectors of chunks, `(dim,)` float32 by chunk id; a chunk that is gone is absent.
+
+    Raises:
+        EngineRejected, EngineOverloaded, EngineUnreachable
+    """
+    (answer,) = engine.msearch([(plan.header(), build.vectors_body(ids, plan.filters))])
+    raise_failure(answer, plan.index)
+    return {
+        row["_id"]: np.asarray(row["_source"][fields.EMBEDDING], dtype=np.float32) for row in answer["hits"]["hits"]
+    }

@@ -1,0 +1,352 @@
+"""The stages in order, from the query to the last ranking: legs, fusion, reranking, diversity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from query import build, wording
+from query.beside import beside
+from query.candidate import Candidate, at_most, merged, scored, with_fused
+from query.clock import Clock
+from query.context import SearchContext
+from query.diversity import OFF, diversified
+from query.diversity import pool as pool_of
+from query.embedding import EmbeddedQuery, embedded
+from query.evidence import Counts
+from query.exactness import asked_exactly, holders_first
+from query.filters import Clause
+from query.fusion import fuse, rule_for
+from query.glossary import BOOST
+from query.judging import count_ahead
+from query.language import identifiers, identifiers_alone, query_language
+from query.polarity import side
+from query.ranking import StagedRanking
+from query.reading import checked, stored_vectors
+from query.request import Degraded, Expansion, Language, Leg, SearchRequest
+from query.reranking import POOL, LinearBlend, Reranker
+from query.reranking_stage import Reranked, reranked
+from query.retrieve import Legs, Plan, Rows, found_by_legs, one_version, ordered, published, retrieve
+from query.superseded import filters_of
+from query.validation import clean_query
+from query.wording import either, told, tongue
+from search_config.errors import InvalidRequest
+
+# Candidates of each leg: 100, or twice the page where that is more, so that fusion has something to choose from.
+MIN_CANDIDATES: Final = 100
+CANDIDATES_PER_HIT: Final = 2
+# A longer query has its own words for what it means, and needs the engine's clauses for them.
+MAX_EXPANDED_WORDS: Final = 30
+# Passages of the fused order that are read while it is reranked: what stands first afterwards is nearly always one of
+# them, and is judged at once.
+FIRST: Final = 5
+# Modes in which both legs are joined; a mode of one leg shows that leg's order as it is.
+HYBRID: Final = frozenset({"auto", "hybrid"})
+ONE_LEG: Final[dict[str, dict[Leg, float]]] = {
+    "lexical": {"bm25": 1.0, "knn": 0.0},
+    "dense": {"bm25": 0.0, "knn": 1.0},
+}
+
+
+def rank(request: SearchRequest, context: SearchContext, *, judged: bool = False, texts: bool = True) -> StagedRanking:
+    """Run the stages and keep the order of each; no page is cut and nothing is highlighted.
+
+    Args:
+        judged: whether a refusal will be decided: its words are counted while the model embeds the query.
+        texts: whether every candidate's passage is read. Else, where no stage looks into them, the first few alone
+            are: a page reads its own (`query.reading`).
+
+    Raises:
+        as `query.search.search`.
+    """
+    clock = Clock()
+    asked = _asked(request, context, clock, judged=judged, texts=texts)
+    with clock.stage("engine"):
+        found = _found(asked, context)
+    with clock.stage("fuse"):
+        order = _fused(asked, context, found)
+    if asked.reranker is not None:
+        with clock.stage("rerank"):
+            order = _reranked_of_one_version(asked, context, found, order)
+    return StagedRanking(
+        query=asked.query,
+        language=asked.language,
+        weights=order.weights,
+        plan=found.plan,
+        lexical=order.legs.lexical,
+        dense=order.legs.dense,
+        fused=order.fused,
+        reranked=order.after.candidates,
+        features=order.after.features,
+        tokens=asked.numbers.tokens,
+        diversified=_diversified(
+            order.after.candidates, request, context, found.plan, clock, pointed=bool(asked.identifiers)
+        ),
+        degraded=(*asked.degraded, *order.legs.degraded),
+        notes=_notes(asked, found, order),
+        took_ms=clock.took,
+        expansions=asked.expansions,
+        sparse=order.legs.sparse,
+        counted=asked.counted,
+        compared=order.compared,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request as it is searched.
+
+    Attributes:
+        identifiers: what the query asks for as it is written.
+        lookup: identifiers that are all of the query: where passages hold one, no passage without it is a candidate.
+        reranker: None where the fused order, or one leg's, is shown as it is.
+    """
+
+    query: str
+    language: Language
+    weights: Mapping[Leg, float]
+    identifiers: tuple[str, ...]
+    lookup: tuple[str, ...]
+    reranker: Reranker | None
+    numbers: EmbeddedQuery
+    plan: Plan
+    expansions: tuple[Expansion, ...]
+    counted: Callable[[], Counts] | None
+    notes: tuple[str, ...]
+    degraded: tuple[Degraded, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the legs found.
+
+    Attributes:
+        rows: where they were not compared with the registry yet; None where they were.
+        note: why passages without the identifier were looked at after all.
+    """
+
+    plan: Plan
+    legs: Legs
+    rows: Rows | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """The candidates in the order of the stages that were run.
+
+    Attributes:
+        weights: of the legs that answered.
+        lifted: whether the holders of an identifier stand before what fusion put first.
+        compared: documents whose version was compared with the registry's; None: all.
+    """
+
+    legs: Legs
+    weights: Mapping[Leg, float]
+    fused: tuple[Candidate, ...]
+    lifted: bool
+    after: Reranked
+    compared: frozenset[str] | None = None
+
+
+def _asked(request: SearchRequest, context: SearchContext, clock: Clock, *, judged: bool, texts: bool) -> _Asked:
+    """Everything that is known before the engine is asked for passages."""
+    notes, degraded = list[str](), list[Degraded]()
+    query = clean_query(request.query, max_chars=context.settings.max_query_chars)
+    language = query_language(query)
+    own = request.weights.shares() if request.weights is not None else None
+    weights = ONE_LEG.get(request.mode) or own or context.profile.weights[language]
+    lookup = identifiers_alone(query) if request.mode != "dense" else ()
+    filters = filters_of(context.engine, context.info.names.documents, request)
+    both = min(weights["bm25"], weights["knn"]) > 0
+    counted = None
+    if judged and both and not lookup and context.reranker is None:
+        index, tenant = context.info.index, request.tenant
+        counted = count_ahead(context.engine, index, tenant, query, language, context.profile, filters, context.counts)
+    with clock.stage("embed"):
+        numbers = embedded(query, weights, context.embedder, context.info.model.dim, notes, degraded)
+    _check_sparse(weights, context)
+    expansions = _expansions(query, request, weights, context)
+    exactly = asked_exactly(query) if request.mode in HYBRID else ()
+    reranker = None
+    if both and request.mode in HYBRID and language != "identifier":
+        # The profile's blend has weights of its own; weights of a request are those of the fused order.
+        reranker = context.reranker if own else _reranker(context, language)
+    # Only these stages look into passages.
+    looked_into = (
+        exactly or identifiers(query) or side(query) or not (reranker is None or isinstance(reranker, LinearBlend))
+    )
+    plan = _plan(query, request, weights, numbers, context, notes, expansions, filters)
+    return _Asked(
+        query=query,
+        language=language,
+        weights=weights,
+        identifiers=exactly,
+        lookup=lookup,
+        reranker=reranker,
+        numbers=numbers,
+        plan=replace(plan, texts=texts or bool(looked_into)),
+        expansions=expansions,
+        counted=counted,
+        notes=tuple(notes),
+        degraded=tuple(degraded),
+    )
+
+
+def _found(asked: _Asked, context: SearchContext) -> _Found:
+    """All legs among the passages that hold an identifier; among all, where none does or nothing is looked up."""
+    engine, plan = context.engine, asked.plan
+    if asked.lookup:
+        narrowed = plan.narrowed(build.holds_any(asked.lookup))
+        legs = retrieve(engine, narrowed)
+        if any(legs.by_leg().values()):
+            return _Found(narrowed, legs)
+        spoken = tongue(plan.query)
+        note = told(wording.NOT_HELD, spoken, words=either(asked.lookup, spoken))
+        return _Found(plan, retrieve(engine, plan), note=note)
+    if asked.reranker is None:
+        return _Found(plan, retrieve(engine, plan))
+    # The registry is asked while the reranker's features are.
+    rows = found_by_legs(engine, plan)
+    return _Found(plan, ordered(plan, rows), rows)
+
+
+def _fused(asked: _Asked, context: SearchContext, found: _Found) -> _Order:
+    """The legs fused, holders of identifiers first."""
+    rule, legs = rule_for(context.profile.fusion), found.legs
+    weights = _used(asked.weights, (*asked.degraded, *legs.degraded))
+    scores = {leg: scored(leg, hits) for leg, hits in legs.by_leg().items()}
+    every = merged(legs.lexical, legs.dense, legs.sparse)
+    if rule.missing_as_last:
+        scores = at_most(scores, every, full=found.plan.candidates)
+    by_score = with_fused(every, fuse(rule, scores, weights))
+    first = holders_first(by_score, asked.identifiers, asked.query)
+    return _Order(legs, weights, first, first != by_score, Reranked(first))
+
+
+def _reranked(asked: _Asked, context: SearchContext, plan: Plan, order: _Order) -> _Order:
+    """The fused order reranked; as it is where a leg failed, since the blend would weigh what is missing."""
+    if asked.reranker is None or not order.fused or min(order.weights["bm25"], order.weights["knn"]) == 0:
+        return order
+    after = reranked(context.engine, plan, asked.query, order.fused, asked.reranker, asked.numbers.tokens)
+    return replace(
+        order, after=replace(after, candidates=holders_first(after.candidates, asked.identifiers, asked.query))
+    )
+
+
+def _reranked_of_one_version(asked: _Asked, context: SearchContext, found: _Found, order: _Order) -> _Order:
+    """The fused order reranked while the registry is asked which versions are shown; once more where it hides one."""
+    engine, plan, rows = context.engine, found.plan, found.rows
+    if rows is None:
+        return _reranked(asked, context, plan, order)
+    # Where a page reads its own passages, it may not reach behind the pool: those there need not be compared.
+    some = None if plan.texts else frozenset(one.document_id for one in order.fused[:POOL])
+    first = [candidate.chunk_id for candidate in order.fused[:FIRST]]
+    looking = beside(partial(checked, engine, plan, rows.documents() if some is None else some, first))
+    try:
+        order = replace(_reranked(asked, context, plan, order), compared=some)
+    finally:
+        now, passages = looking.result()
+    if now.hides(rows.found()):
+        now = published(engine, plan, rows.documents())
+        legs = ordered(plan, one_version(engine, plan, rows, now))
+        order = _reranked(asked, context, plan, _fused(asked, context, replace(found, legs=legs)))
+    pool, rest = order.after.candidates[:POOL], order.after.candidates[POOL:]
+    read = tuple(one._replace(found=passages.get(one.chunk_id, one.found)) for one in pool)
+    return replace(order, after=replace(order.after, candidates=(*read, *rest)))
+
+
+def _notes(asked: _Asked, found: _Found, order: _Order) -> tuple[str, ...]:
+    spoken = tongue(asked.query)
+    notes = [*asked.notes, *([] if found.note is None else [found.note])]
+    if order.lifted:
+        notes.append(told(wording.HOLDERS_FIRST, spoken, words=either(asked.identifiers, spoken)))
+    if order.weights["bm25"] > 0 and not order.legs.lexical:
+        notes.append(told(wording.NO_WORD, spoken))
+    return tuple(notes)
+
+
+def _check_sparse(weights: Mapping[Leg, float], context: SearchContext) -> None:
+    """Weights of a request may ask for a leg that the index does not have; a profile that does is refused before."""
+    if weights.get("sparse", 0.0) > 0 and context.info.model.sparse_terms is None:
+        raise InvalidRequest(
+            "This index has no sparse terms.",
+            where="weights.sparse",
+            remedy="Leave that weight out, or ingest into a new index with MAFTEACH_SPARSE on.",
+        )
+
+
+def _expansions(
+    query: str, request: SearchRequest, weights: Mapping[Leg, float], context: SearchContext
+) -> tuple[Expansion, ...]:
+    """What the tenant's glossary says of the query's words; nothing for a text that takes the engine's clauses up."""
+    if context.glossaries is None or weights["bm25"] == 0 or len(query.split()) > MAX_EXPANDED_WORDS:
+        return ()
+    return context.glossaries.of(request.tenant).expansions(query)
+
+
+def _reranker(context: SearchContext, language: Language) -> Reranker | None:
+    """The configured one, or the profile's blend for a class of queries."""
+    if context.reranker is not None:
+        return context.reranker
+    weights = context.profile.blend_for(language)
+    return None if weights is None else LinearBlend(weights)
+
+
+def _plan(
+    query: str,
+    request: SearchRequest,
+    weights: Mapping[Leg, float],
+    numbers: EmbeddedQuery,
+    context: SearchContext,
+    notes: list[str],
+    expansions: Sequence[Expansion],
+    filters: tuple[Clause, ...],
+) -> Plan:
+    lexical = None
+    if weights["bm25"] > 0:
+        text, whole = build.lexical_text(query, context.profile)
+        equivalents = [equivalent for expansion in expansions for equivalent in expansion.equivalents]
+        lexical = build.lexical_query(text, filters, context.profile, identifiers(query), equivalents, BOOST)
+        if not whole:
+            notes.append(told(wording.LONG, tongue(query), count=len(text.split())))
+    return Plan(
+        index=context.info.index,
+        tenant=request.tenant,
+        query=query,
+        lexical=lexical,
+        vector=numbers.vector,
+        filters=filters,
+        candidates=max(MIN_CANDIDATES, CANDIDATES_PER_HIT * request.size),
+        registry=context.info.names.documents,
+        terms=numbers.terms,
+        sparse=weights.get("sparse", 0.0) > 0,
+    )
+
+
+def _diversified(
+    ranking: tuple[Candidate, ...],
+    request: SearchRequest,
+    context: SearchContext,
+    plan: Plan,
+    clock: Clock,
+    *,
+    pointed: bool,
+) -> tuple[Candidate, ...]:
+    """The ranking by MMR. As it is, and at no cost, where that is off, where one leg's order was asked for, and in a
+    question that names an identifier: its holders stand first."""
+    lam = context.profile.mmr_lambda if request.mmr_lambda is None else request.mmr_lambda
+    if lam >= OFF or pointed or request.mode not in HYBRID or not ranking:
+        return ranking
+    with clock.stage("diversify"):
+        vectors = stored_vectors(context.engine, plan, [candidate.chunk_id for candidate in pool_of(ranking)])
+        return diversified(ranking, vectors, lam)
+
+
+def _used(weights: Mapping[Leg, float], degraded: Sequence[Degraded]) -> dict[Leg, float]:
+    """The weights of the legs that answered, summing to 1."""
+    failed = {entry.leg for entry in degraded}
+    left: dict[Leg, float] = {leg: 0.0 if leg in failed else weight for leg, weight in weights.items()}
+    return {leg: weight / sum(left.values()) for leg, weight in left.items()} if failed else left

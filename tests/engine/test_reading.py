@@ -1,0 +1,99 @@
+"""Pages whose passages are read after they were ranked by their keys: as if they had been read at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from query.request import SearchRequest
+from query.reranking import POOL
+from query.search import SearchContext, rank, search
+from query.word_counts import FRESH_S, WordCounts
+from search_config.client import Engine
+from search_config.connection import EngineAccess
+from tests.engine.conftest import MakeContext
+from tests.engine.rows import PROFILE, Row, write
+
+QUERY = "אגרת תו חניה לתושב"
+BLENDED = PROFILE.model_copy(update={"blends": {"he": {"bm25:content": 1.0, "cosine": 2.0}}})
+ROWS = [Row(f"c{number:03}", f"אגרת תו חניה לתושב בשכונה {number}" + " מילה" * (number % 17)) for number in range(160)]
+
+
+@pytest.fixture(scope="module")
+def context(make_context: MakeContext) -> SearchContext:
+    return make_context(ROWS, profile=BLENDED)
+
+
+def _page(context: SearchContext, **request: object) -> list[tuple[str, str, tuple[str, ...]]]:
+    found = search(SearchRequest.model_validate({"tenant": "a", "query": QUERY, **request}), context)
+    return [(hit.chunk_id, hit.content, hit.highlights) for hit in found.hits]
+
+
+@pytest.mark.parametrize(("start", "size"), [(0, 10), (POOL - 5, 10), (POOL + 10, 10), (0, 100)])
+def test_a_page_is_the_ranking_s(context: SearchContext, start: int, size: int) -> None:
+    whole = rank(SearchRequest(tenant="a", query=QUERY, size=size), context).diversified
+    page = _page(context, from_=start, size=size)
+    assert [(chunk, content) for chunk, content, _ in page] == [
+        (one.chunk_id, one.passage.content) for one in whole[start : start + size]
+    ]
+    assert all("<em>" in marked for _, _, marks in page for marked in marks)
+    assert all(marks for _, _, marks in page)
+
+
+def test_the_texts_of_a_ranking_are_read_on_demand(context: SearchContext) -> None:
+    ranking = rank(SearchRequest(tenant="a", query=QUERY), context, texts=False)
+    assert ranking.reranked[0].document_id == ranking.reranked[0].passage.document_id
+    with pytest.raises(LookupError, match=ranking.reranked[-1].chunk_id):
+        _ = ranking.reranked[-1].passage
+
+
+class _Replacing(Engine):
+    """Loses a chunk right after the legs found it."""
+
+    def __init__(self, engine: Engine, index: str, chunk: str) -> None:
+        super().__init__(engine.url, timeout_s=30.0, access=EngineAccess())
+        self._path, self.lost = f"/{index}/_doc/{chunk}", False
+
+    def search(self, index: str, body: Any, *, compressed: bool = True, **params: Any) -> Any:
+        answer = super().search(index, body, compressed=compressed, **params)
+        if not self.lost:
+            self.lost = True
+            self.request("DELETE", self._path, params={"refresh": "true"})
+        return answer
+
+
+def test_what_is_gone_before_it_was_read_leaves_no_hole(context: SearchContext) -> None:
+    before = [chunk for chunk, _, _ in _page(context)]
+    gone = before[-1]
+    engine = _Replacing(context.engine, context.info.index, gone)
+    try:
+        after = [chunk for chunk, _, _ in _page(replace(context, engine=engine))]
+    finally:
+        engine.close()
+        write(context.engine, context.info.index, [row for row in ROWS if row.chunk_id == gone])
+    assert engine.lost
+    assert gone not in after
+    assert len(after) == len(before)
+    assert after[: len(before) - 1] == before[:-1]
+
+
+def test_counts_are_kept_for_some_seconds_and_for_one_tenant(make_context: MakeContext) -> None:
+    now = 0.0
+    counts = WordCounts(lambda: now)
+    made = make_context([Row("c0", "תו חניה"), Row("b0", "גן", tenant="b")])
+    header = {"index": made.info.index}
+    own, other = [[{"term": {"tenant": {"value": tenant}}}] for tenant in "ab"]
+    assert counts.known(header, own, ["חניה"]) is None
+    first = counts.counted(made.engine, header, own, ["חניה", "גן"])
+    assert (first.passages, first.holding) == (1, (1, 0))
+    write(made.engine, made.info.index, [Row("c1", "חניה בגן")])
+    assert counts.known(header, own, ["גן", "חניה"]) == type(first)(1, (0, 1))
+    assert counts.known(header, other, ["גן"]) is None
+    assert counts.counted(made.engine, header, other, ["גן"]).holding == (1,)
+    # Of a word that is new, the others are told as they were.
+    assert counts.counted(made.engine, header, own, ["חניה", "תו"]).holding == (1, 1)
+    now += FRESH_S
+    assert counts.known(header, own, ["חניה"]) is None
+    assert counts.counted(made.engine, header, own, ["חניה", "גן"]).holding == (2, 1)
