@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ FAULTS: Final = "faults"
 MUTATE: Final = "mutate"
 INGEST: Final = "ingest"
 PEERS: Final = "peers"
+SEARCH: Final = "search"
 SCALE: Final = "scale"
 LOAD: Final = "load"
 WORKERS: Final = "workers"
@@ -39,15 +41,10 @@ def _embed(settings: Settings, quick: bool) -> BenchReport:
 
 
 def _rerank(settings: Settings, quick: bool) -> BenchReport:
-    from api.cli.context import Runtime
-    from api.cli.output import say
     from evaluation.benchmark import rerank
 
-    runtime = Runtime(settings, say)
-    try:
-        return rerank.run(settings, runtime.engine, quick=quick)
-    finally:
-        runtime.close()
+    with _engine(settings) as engine:
+        return rerank.run(settings, engine, quick=quick)
 
 
 def _faults(
@@ -65,18 +62,13 @@ def _mutate(settings: Settings, quick: bool, *, seed: int = 1, files: int | None
     return mutate.run(settings, quick=quick, seed=seed, files=files)
 
 
-def _search(settings: Settings, quick: bool) -> BenchReport:
+def _search(settings: Settings, quick: bool, *, seed: int = 1, chunks: int | None = None) -> BenchReport:
     from api.cli.bench_service import serve
-    from api.cli.context import Runtime
-    from api.cli.output import say
     from evaluation.benchmark import search
 
-    runtime = Runtime(settings, say)
-    try:
-        own = settings.model_copy(update={"opensearch_url": runtime.engine.url})
-        return search.run(own, runtime.engine, serve, quick=quick)
-    finally:
-        runtime.close()
+    with _engine(settings) as engine:
+        own = settings.model_copy(update={"opensearch_url": engine.url})
+        return search.run(own, engine, serve, quick=quick, seed=seed, chunks=chunks)
 
 
 def _ingest(settings: Settings, quick: bool, *, seed: int = 1, chunks: int | None = None) -> BenchReport:
@@ -136,14 +128,16 @@ def _cluster(settings: Settings, quick: bool) -> BenchReport:
     return cluster.run(settings, quick=quick, say=say)
 
 
-def _load(settings: Settings, quick: bool, *, seed: int = 1, minutes: float | None = None) -> BenchReport:
+def _load(
+    settings: Settings, quick: bool, *, seed: int = 1, minutes: float | None = None, soak: bool = False
+) -> BenchReport:
     from api.cli.bench_load_service import serve_tenants
     from api.cli.output import say
     from evaluation.benchmark import load
 
     with _engine(settings) as engine:
         own = settings.model_copy(update={"opensearch_url": engine.url})
-        return load.run(own, engine, serve_tenants, quick=quick, seed=seed, minutes=minutes, say=say)
+        return load.run(own, engine, serve_tenants, quick=quick, seed=seed, minutes=minutes, soak_alone=soak, say=say)
 
 
 @contextmanager
@@ -158,18 +152,19 @@ def _engine(settings: Settings) -> Iterator[Engine]:
         runtime.close()
 
 
-# A benchmark is registered here and nowhere else; each imports its module when it runs.
+# A benchmark is registered here and nowhere else; each imports its module when it runs. In the order of `all`: where a
+# machine is slow, the last ones are left out.
 BENCHMARKS: Final[Mapping[str, Benchmark]] = {
-    "embed": _embed,
-    "rerank": _rerank,
-    "search": _search,
-    INGEST: _ingest,
+    SEARCH: _search,
     PEERS: _peers,
-    "cold": _cold,
+    "rerank": _rerank,
+    INGEST: _ingest,
     SCALE: _scale,
-    LOAD: _load,
-    "cluster": _cluster,
+    "cold": _cold,
     FAULTS: _faults,
+    "cluster": _cluster,
+    LOAD: _load,
+    "embed": _embed,
     WORKERS: _workers,
     MUTATE: _mutate,
 }
@@ -197,7 +192,7 @@ def bench(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Repeats the same run: documents, questions, damage.")] = 1,
     chunks: Annotated[
-        int | None, typer.Option("--chunks", min=1000, help=f"{INGEST}, {PEERS}: how many, in thousands.")
+        int | None, typer.Option("--chunks", min=1000, help=f"{SEARCH}, {INGEST}, {PEERS}: how many, in thousands.")
     ] = None,
     folders: Annotated[
         list[Path] | None, typer.Option("--folder", metavar="DIR", help=f"{PEERS}: a data set beside examples/.")
@@ -210,6 +205,7 @@ def bench(
     minutes: Annotated[
         float | None, typer.Option("--minutes", min=0.1, help=f"{LOAD}: how long the soak takes.")
     ] = None,
+    soak: Annotated[bool, typer.Option("--soak", help=f"{LOAD}: the soak alone.")] = False,
     files: Annotated[int | None, typer.Option("--files", min=1, help=f"{MUTATE}: how many damaged files.")] = None,
 ) -> None:
     """Measure, and compare with the targets. Exits 1 where a target is missed."""
@@ -229,10 +225,21 @@ def bench(
         FAULTS: partial(_faults, seed=seed, documents=documents, kills=kills),
         WORKERS: partial(_workers, seed=seed, documents=documents),
         MUTATE: partial(_mutate, seed=seed, files=files),
+        SEARCH: partial(_search, seed=seed, chunks=chunks),
         INGEST: partial(_ingest, seed=seed, chunks=chunks),
         SCALE: partial(_scale, seed=seed, sizes=sizes, out=out),
-        LOAD: partial(_load, seed=seed, minutes=minutes),
+        LOAD: partial(_load, seed=seed, minutes=minutes, soak=soak),
         PEERS: partial(_peers, seed=seed, chunks=chunks, folders=tuple(folders or ())),
+    }
+    given: dict[str, object] = {
+        "--chunks": chunks,
+        "--folder": folders,
+        "--documents": documents,
+        "--kills": kills,
+        "--sizes": sizes,
+        "--minutes": minutes,
+        "--soak": soak,
+        "--files": files,
     }
     reports = _measured(settings, known if name == ALL else {name: known[name]}, quick=quick, whole=name == ALL)
     checks = [check for report in reports for check in report.checks]
@@ -242,7 +249,7 @@ def bench(
     for report in reports:
         _print(report)
         if out is not None:
-            _keep(settings, report, out, f"mafteach bench {report.name}{' --quick' if quick else ''}", seed)
+            _keep(settings, report, out, _command(report.name if name == ALL else name, quick, seed, given), seed)
     words = {True: "yes", False: "NO", None: "-"}
     print_table(
         ("check", "value", "target", "holds"),
@@ -254,14 +261,21 @@ def bench(
 
 
 def _measured(settings: Settings, wanted: Mapping[str, Benchmark], *, quick: bool, whole: bool) -> list[BenchReport]:
-    """The reports; in a run of all, one that cannot run here is told and leaves its targets open."""
+    """The reports; in a run of all, one that cannot run here, or would end too late, is told and leaves its targets
+    open."""
     from api.cli.output import say
+    from evaluation.benchmark.all_run import ends_in_time
     from evaluation.benchmark.report import BenchReport
     from evaluation.benchmark.targets import TARGETS, not_run, open_rows
 
-    reports = []
+    reports: list[BenchReport] = []
+    began = time.monotonic()
     for name, run in wanted.items():
         start = time.monotonic()
+        if whole and quick and not ends_in_time(name, start - began, [one.name for one in reports]):
+            say(f"{name} did not run: it would not end within a quarter of an hour.")
+            reports.append(not_run(name))
+            continue
         try:
             report = run(settings, quick)
         except MafteachError as error:
@@ -278,6 +292,18 @@ def _measured(settings: Settings, wanted: Mapping[str, Benchmark], *, quick: boo
     if whole and others:
         reports.append(BenchReport(name="others", checks=open_rows(others, [])))
     return reports
+
+
+def _command(name: str, quick: bool, seed: int, given: Mapping[str, object]) -> str:
+    """What repeats a run: every option that changes what is measured, and the folder for what is kept."""
+    words = ["mafteach", "bench", name, *(["--quick"] if quick else []), *(["--seed", str(seed)] if seed != 1 else [])]
+    for option, value in given.items():
+        for one in value if isinstance(value, list) else [value]:
+            if one is True:
+                words.append(option)
+            elif one is not None and one is not False:
+                words += [option, f"{one:g}" if isinstance(one, float) else str(one)]
+    return shlex.join([*words, "--out", "FOLDER"])
 
 
 def _print(report: BenchReport) -> None:

@@ -47,6 +47,7 @@ def run(settings: Settings, engine: Engine, *, quick: bool) -> BenchReport:
     value = statistics.median(took)
     return BenchReport(
         name="cold",
+        size=f"{len(took)} searches over {len(paths)} documents",
         checks=(Check(name=NAME, value=round(value, 2), target=f"<= {TARGET_S:g}", holds=value <= TARGET_S),),
         columns=("command", "runs", "median s", "slowest s"),
         rows=(("mafteach search", str(len(took)), f"{value:.2f}", f"{max(took):.2f}"),),

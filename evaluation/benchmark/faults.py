@@ -141,6 +141,7 @@ def run(
     )
     return BenchReport(
         name="faults",
+        size=f"{documents} documents, {kills} kills, seed {seed}",
         checks=checks,
         columns=(
             "seed",

@@ -47,7 +47,7 @@ BULK: Final = "bulk indexing over a bare two-thread bulk"
 EMBEDDING: Final = "ingest over sentence-transformers with per-document writes"
 # Rows and rounds without embedding; documents and rounds with it.
 _ROWS, _QUICK_ROWS = 10_000, 2_000
-_DOCUMENTS, _QUICK_DOCUMENTS = 120, 32
+_DOCUMENTS, _QUICK_DOCUMENTS = 120, 24
 _ROUNDS, _QUICK_ROUNDS = 5, 3
 # Passages of one document: two or three chunks of the default length.
 _PASSAGES: Final = 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,10 @@ PACKAGES: Final = ("mafteach", "numpy", "onnxruntime", "opensearch-py")
 # More columns of figures than this make a plot that nobody reads; the table has all.
 _PLOTS_MAX: Final = 4
 _INCHES_ROW, _INCHES_WIDE, _INCHES_LEAST = 0.32, 4.6, 2.4
+_INCHES_CURVE: Final = 3.2
 _DOTS_PER_INCH: Final = 110
+# Fewer are drawn as bars.
+_CURVE_POINTS: Final = 3
 _HOLDS: Final = {True: "yes", False: "NO", None: "-"}
 
 
@@ -98,37 +102,70 @@ def _aligned(columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> str
 
 
 def _plot(report: BenchReport, path: Path) -> list[Path]:
-    """Bars of each column of figures, by the words of their row."""
+    """Each column of figures: over the first one where that counts up (sizes, rates, minutes), else as bars by the
+    words of their row."""
     cells = list(zip(*report.rows, strict=True))
-    figures = [(report.columns[place], column) for place, column in enumerate(cells) if _numbers(column)][:_PLOTS_MAX]
+    rising = bool(cells) and _rises(cells[0])
+    columns = list(zip(report.columns, cells, strict=True))[int(rising) :]
+    figures = [(name, column) for name, column in columns if _numbers(column)][:_PLOTS_MAX]
     if not figures:
         return []
-    words = [column for column in cells if not _numbers(column)]
-    labels = [" · ".join(parts) for parts in zip(*words, strict=True)] or [str(row) for row in range(len(report.rows))]
     # matplotlib costs half a second to import: only who draws pays it. Agg needs no display.
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot
 
-    size = (_INCHES_WIDE * (1 + len(figures)) / 1.5, max(_INCHES_LEAST, _INCHES_ROW * len(labels) + 1))
+    words = [column for column in cells if not _numbers(column)]
+    labels = [" · ".join(parts) for parts in zip(*words, strict=True)] or [str(row) for row in range(len(report.rows))]
+    wide = _INCHES_WIDE * (1 + len(figures)) / 1.5
+    high = _INCHES_CURVE if rising else max(_INCHES_LEAST, _INCHES_ROW * len(labels) + 1)
     drawn: Any
     drawn, axes = pyplot.subplots(
-        1, len(figures), figsize=size, dpi=_DOTS_PER_INCH, sharey=True, squeeze=False, layout="constrained"
+        1,
+        len(figures),
+        figsize=(wide, high),
+        dpi=_DOTS_PER_INCH,
+        sharey=not rising,
+        squeeze=False,
+        layout="constrained",
     )
     for one, (name, column) in zip(axes[0], figures, strict=True):
-        bars = one.barh(labels, [float(cell) for cell in column])
-        one.bar_label(bars, labels=list(column), fontsize="x-small", padding=2)
+        values = [_number(cell) for cell in column]
+        if rising:
+            one.plot([_number(cell) for cell in cells[0]], values, marker=".")
+            one.set_ylim(bottom=0)
+            one.set_xlabel(report.columns[0], fontsize="small")
+        else:
+            bars = one.barh(labels, values)
+            one.bar_label(bars, labels=list(column), fontsize="x-small", padding=2)
         one.set_title(name, fontsize="small")
         one.tick_params(labelsize="small")
-    axes[0][0].invert_yaxis()
+    if not rising:
+        axes[0][0].invert_yaxis()
     drawn.savefig(path)
     pyplot.close(drawn)
     return [path]
 
 
+def _number(cell: str) -> float:
+    """A figure; shares are written with their sign.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return float(cell.removesuffix("%"))
+
+
 def _numbers(column: tuple[str, ...]) -> bool:
     try:
-        return bool([float(cell) for cell in column])
+        return bool([_number(cell) for cell in column])
     except ValueError:
         return False
+
+
+def _rises(column: tuple[str, ...]) -> bool:
+    """Whether it is an axis: at least three figures, each above the one before."""
+    if len(column) < _CURVE_POINTS or not _numbers(column):
+        return False
+    return all(_number(one) < _number(other) for one, other in pairwise(column))

@@ -17,12 +17,21 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import psutil
 
 from evaluation.benchmark.corpus import GROUPS, LARGE, MEDIUM, PAGE, Corpus
 from evaluation.benchmark.corpus_base import QUICK_BASE, load_base
-from evaluation.benchmark.load_client import Call, Clients, Kind, Outcome, quantile_ms
-from evaluation.benchmark.report import BenchReport, Check, Table
+from evaluation.benchmark.load_client import MS, Call, Clients, Kind, Outcome, quantile_ms
+from evaluation.benchmark.load_soak import (
+    UNCLEAR,
+    Soak,
+    growth,
+    quarters_table,
+    soak,
+    soak_report,
+    statuses,
+    unclear,
+)
+from evaluation.benchmark.report import BenchReport, Check
 from evaluation.benchmark.scale_index import Variant, grow
 from evaluation.benchmark.temporary import temporary_index
 from models.factory import load_embedder
@@ -52,10 +61,10 @@ FAIR_S, FAIR_ROUNDS, QUICK_FAIR_ROUNDS = 6.0, 4, 2
 RECOVERY_S, RECOVERED = 10.0, 1.1
 # Requests whose p95 is compared with the earlier one.
 WINDOW: Final = 10
-_SAMPLE_S: Final = 1.0
 TARGET_FAIR, TARGET_THROUGHPUT = 2.0, 0.8
-# What may come and go by itself: a library's pool, a log that rotates, an arena of the allocator.
-MEMORY_GROWTH, FILES_GROWTH, THREADS_GROWTH = 0.05, 8, 4
+PAST_KNEE: Final = "throughput past the knee over the best before"
+RECOVERS: Final = "seconds until p95 is as before the overload"
+FAIR: Final = "p95 of another tenant beside one at full blast, over alone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +99,6 @@ class Step:
         return sum(outcome.done for outcome in self.outcomes) / self.seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What the process holds at one moment."""
-
-    memory: int
-    files: int
-    threads: int
-
-
 def run(
     settings: Settings,
     engine: Engine,
@@ -107,13 +107,15 @@ def run(
     quick: bool,
     seed: int = 1,
     minutes: float | None = None,
+    soak_alone: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> BenchReport:
-    """Run all four parts.
+    """Run all four parts, or the soak alone.
 
     Args:
         serve: starts the service.
         minutes: of the soak, instead of 30 or of 1 in a quick run.
+        soak_alone: leave the rising rates, the recovery and the tenant at full blast out.
 
     Raises:
         EngineError, ModelError, InvalidDataset
@@ -127,10 +129,10 @@ def run(
         engine.request("POST", f"/{info.index}/_refresh")
         with serve(own, TENANTS, groups) as service:
             bench = _Bench(service, corpus, chunks, say)
-            return bench.report(
-                rounds=QUICK_FAIR_ROUNDS if quick else FAIR_ROUNDS,
-                minutes=minutes if minutes is not None else QUICK_MINUTES if quick else MINUTES,
-            )
+            lasts = minutes if minutes is not None else QUICK_MINUTES if quick else MINUTES
+            if soak_alone:
+                return soak_report(bench.soak(lasts), chunks)
+            return bench.report(rounds=QUICK_FAIR_ROUNDS if quick else FAIR_ROUNDS, minutes=lasts)
 
 
 class _Bench:
@@ -144,25 +146,20 @@ class _Bench:
 
     def report(self, *, rounds: int, minutes: float) -> BenchReport:
         """Run, and say what was found."""
-        self._alone(QUIET, CALM_S / 2)  # what is loaded at the first request is not measured
-        calm = self._alone(QUIET, CALM_S)
-        steps = self._steps(1000 / quantile_ms(calm, 0.5))
+        calm = self._calm()
+        steps = self._steps(MS / quantile_ms(calm, 0.5))
         recovery = self._recovery(quantile_ms(calm, 0.95), max(one.at - one.seconds for one in steps[-1].outcomes))
         fair = self._fairness(rounds)
-        held, soaked = self._soak(minutes)
-        every = [outcome for step in steps for outcome in step.outcomes] + soaked
+        soaked = self.soak(minutes)
+        every = [outcome for step in steps for outcome in step.outcomes] + list(soaked.outcomes)
         knee = max((step.throughput for step in steps if step.refused <= KNEE_REFUSED), default=0.0)
         past = min((step.throughput for step in steps if step.refused > KNEE_REFUSED), default=None)
         checks = (
-            _at_most("answers that are neither done nor refused with Retry-After", _bad(every), 0),
-            _at_least(
-                "throughput past the knee over the best before", past and past / (knee or past), TARGET_THROUGHPUT
-            ),
-            _at_most("seconds until p95 is as before the overload", recovery, RECOVERY_S),
-            _at_most(
-                "p95 of another tenant beside one at full blast, over alone", statistics.median(fair), TARGET_FAIR
-            ),
-            *_growth(held),
+            _at_most(UNCLEAR, unclear(every), 0),
+            _at_least(PAST_KNEE, past and past / (knee or past), TARGET_THROUGHPUT),
+            _at_most(RECOVERS, recovery, RECOVERY_S),
+            _at_most(FAIR, statistics.median(fair), TARGET_FAIR),
+            *growth(soaked.held),
         )
         return BenchReport(
             name="load",
@@ -179,7 +176,7 @@ class _Bench:
                 )
                 for step in steps
             ),
-            more=(_soak_table(held, minutes), _statuses(every)),
+            more=(quarters_table(soaked.held, minutes), statuses(every)),
         )
 
     def _calls(self, tenants: Sequence[str], mix: Sequence[Kind], seed: int) -> Iterator[Call]:
@@ -240,53 +237,15 @@ class _Bench:
             ends.set()
             thread.join()
 
-    def _soak(self, minutes: float) -> tuple[list[Held], list[Outcome]]:
-        """What the process holds, once a second, while three tenants work."""
-        process, held, ends = psutil.Process(self._service.pid), list[Held](), threading.Event()
+    def _calm(self) -> list[Outcome]:
+        self._alone(QUIET, CALM_S / 2)  # what is loaded at the first request is not measured
+        return self._alone(QUIET, CALM_S)
 
-        def sample() -> None:
-            while not ends.wait(_SAMPLE_S):
-                with process.oneshot():
-                    held.append(Held(process.memory_info().rss, process.num_fds(), process.num_threads()))
-
-        sampler = threading.Thread(target=sample, name="sampler")
-        sampler.start()
-        try:
-            calls = [self._calls([tenant], MIX, 200 + place) for place, tenant in enumerate(TENANTS)]
-            outcomes = self._clients.in_turn(calls, self._never, minutes * 60)
-        finally:
-            ends.set()
-            sampler.join()
-        self._say(f"Soaked for {minutes:g} minutes: {len(outcomes)} requests.")
-        return held, outcomes
-
-
-def _bad(outcomes: Sequence[Outcome]) -> int:
-    return sum(not (outcome.done or outcome.refused) for outcome in outcomes)
-
-
-def _quarters(held: Sequence[Held]) -> tuple[Held, Held]:
-    """Medians of the second and of the last quarter: the first one warms up."""
-    size = max(1, len(held) // 4)
-    second, last = held[size : 2 * size] or held, held[-size:]
-    return _median(second), _median(last)
-
-
-def _median(held: Sequence[Held]) -> Held:
-    return Held(
-        *(int(statistics.median(getattr(one, name) for one in held)) for name in ("memory", "files", "threads"))
-    )
-
-
-def _growth(held: Sequence[Held]) -> tuple[Check, ...]:
-    if not held:
-        return ()
-    early, late = _quarters(held)
-    return (
-        _at_most("growth of memory over the soak", round(late.memory / early.memory - 1, 3), MEMORY_GROWTH),
-        _at_most("more open files after the soak", late.files - early.files, FILES_GROWTH),
-        _at_most("more threads after the soak", late.threads - early.threads, THREADS_GROWTH),
-    )
+    def soak(self, minutes: float) -> Soak:
+        """Three tenants work at a modest rate."""
+        done = soak(self._clients, self._calls(TENANTS, MIX, 200), pid=self._service.pid, minutes=minutes)
+        self._say(f"Soaked for {minutes:g} minutes: {len(done.outcomes)} requests.")
+        return done
 
 
 def _at_most(name: str, value: float, target: float) -> Check:
@@ -297,22 +256,3 @@ def _at_most(name: str, value: float, target: float) -> Check:
 def _at_least(name: str, value: float | None, target: float) -> Check:
     shown = None if value is None else round(value, 2)
     return Check(name=name, value=shown, target=f">= {target:g}", holds=None if value is None else value >= target)
-
-
-def _soak_table(held: Sequence[Held], minutes: float) -> Table:
-    columns = ("quarter", "memory MiB", "open files", "threads")
-    if not held:
-        return Table(title="Soak: not run", columns=columns, rows=())
-    rows = [
-        (name, f"{one.memory / 2**20:.0f}", str(one.files), str(one.threads))
-        for name, one in zip(("second", "last"), _quarters(held), strict=True)
-    ]
-    return Table(title=f"Soak of {minutes:g} minutes, medians", columns=columns, rows=tuple(rows))
-
-
-def _statuses(outcomes: Sequence[Outcome]) -> Table:
-    counted: dict[tuple[str, int], int] = {}
-    for outcome in outcomes:
-        counted[outcome.kind, outcome.status] = counted.get((outcome.kind, outcome.status), 0) + 1
-    rows = tuple((kind, str(status), str(count)) for (kind, status), count in sorted(counted.items()))
-    return Table(title="Answers (0: no answer)", columns=("request", "status", "count"), rows=rows)

@@ -124,7 +124,7 @@ def _report(tallies: dict[str, Tally], count: int, timeout_s: float) -> BenchRep
         for kind, tally in tallies.items()
     )
     columns = ("format", "files", "documents", "errors", "longest, ms", "files a second")
-    return BenchReport(name="mutate", checks=checks, columns=columns, rows=rows)
+    return BenchReport(name="mutate", size=f"{count} files", checks=checks, columns=columns, rows=rows)
 
 
 def _inside(archive: bytes, chosen: random.Random) -> bytes:

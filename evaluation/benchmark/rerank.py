@@ -98,6 +98,7 @@ def run(settings: Settings, engine: Engine, *, quick: bool) -> BenchReport:
     )
     return BenchReport(
         name="rerank",
+        size=f"{POOL} candidates, {_COMPARED} beside the cross-encoder",
         checks=checks,
         columns=("bits", "tokens a passage", "candidates", "ms a query"),
         rows=((str(coded.token_bits), f"{sum(tokens) / len(tokens):.0f}", str(POOL), f"{micros * POOL / 1000:.1f}"),),

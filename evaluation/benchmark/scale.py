@@ -21,9 +21,9 @@ from evaluation.benchmark.corpus import BLOCK, PAGE, Corpus
 from evaluation.benchmark.corpus_base import BASE, QUICK_BASE, load_base
 from evaluation.benchmark.report import BenchReport
 from evaluation.benchmark.scale_index import Variant
-from evaluation.benchmark.scale_model import Point, VariantPoint
+from evaluation.benchmark.scale_model import Beside, Point, VariantPoint
 from evaluation.benchmark.scale_report import ScaleRun, report, write_outputs
-from evaluation.benchmark.scale_variants import QUICK_VARIANTS, VARIANTS
+from evaluation.benchmark.scale_variants import PLAIN, QUICK_VARIANTS, VARIANTS
 from models.base import Embedder
 from models.factory import load_embedder
 from query.profile import load_profile
@@ -145,7 +145,10 @@ class _Bench:
         self._kept = settings.cache_dir.expanduser() / "bench" / f"scale-{key}.json"
         self._engine, self._node, self._embedder, self._corpus = engine, node, embedder, corpus
         self._quick, self._say = quick, say
+        # No beginning of the other prefix: what removes one leaves the other alone.
+        self._first = self._settings.model_copy(update={"index_prefix": f"bench-smallest-{key}"})
         self._info: IndexInfo = install(engine, self._settings, embedder.description)
+        self._first_info: IndexInfo = install(engine, self._first, embedder.description)
         self._profile = load_profile()
         self._questions = scale_measure.embedded(corpus, embedder, QUICK_QUESTIONS if quick else QUESTIONS)
 
@@ -157,6 +160,7 @@ class _Bench:
             # An index does not shrink: what an interrupted run of other sizes left is no use.
             self.remove()
             self._info = install(self._engine, self._settings, self._embedder.description)
+            self._first_info = install(self._engine, self._first, self._embedder.description)
             there, kept = 0, {}
         plain = Variant("sizes")
         points = []
@@ -164,13 +168,16 @@ class _Bench:
             if size in kept:
                 points.append(kept[size])
                 continue
-            first = there // PAGE * PAGE
-            seconds = scale_index.grow(
-                self._engine, self._info.index, self._corpus, self._info, first, size, plain, written=self._written
-            )
+            # Senders overtake each other: of an interrupted run, rows of the page before may be missing.
+            first = max(0, there // PAGE - 1) * PAGE
+            with scale_index.building(self._engine, self._info.index):
+                seconds = scale_index.grow(
+                    self._engine, self._info.index, self._corpus, self._info, first, size, plain, written=self._written
+                )
             there = max(there, size)
             scale_index.settle(self._engine, self._info.index, merged=False)
-            points.append(self._point(size, (size - first) / seconds, plain))
+            small = None if size == wanted[0] else self._filled_first(wanted[0], plain)
+            points.append(self._point(size, (size - first) / seconds, plain, small))
             self._keep(_Kept(points=tuple(points), variants=self._read().variants))
         return tuple(points)
 
@@ -178,22 +185,24 @@ class _Bench:
         if done % _TOLD_EVERY == 0 or done == total:
             self._say(f"{done} of {total} chunks are indexed.")
 
-    def _point(self, size: int, rate: float, variant: Variant) -> Point:
+    def _point(self, size: int, rate: float, variant: Variant, first: IndexInfo | None) -> Point:
+        """Measure the index as it is; its latency in turns with that of an index of the smallest size."""
         engine, index = self._engine, self._info.index
-        context = SearchContext(engine, self._info, self._embedder, self._profile, self._settings)
-
-        def ask(question: tuple[str, tuple[float, ...]]) -> None:
-            search(SearchRequest(tenant=scale_measure.MEDIUM_TENANT, query=question[0]), context)
-
-        legs = scale_measure.legs_latency(engine, index, self._questions, self._profile, variant)
-        whole = scale_measure.timed(ask, self._questions)
-        self._say(f"{size} chunks: both legs {legs.p50:g} ms, a whole search {whole.p50:g} ms at the median.")
+        infos = [self._info, *([] if first is None else [first])]
+        legs = [scale_measure.legs_asker(engine, info.index, self._profile, variant) for info in infos]
+        legs_took = scale_measure.timed(legs, self._questions)
+        whole_took = scale_measure.timed([self._searcher(info) for info in infos], self._questions)
+        beside = None if first is None else Beside(legs=legs_took[1], search=whole_took[1])
+        self._say(
+            f"{size} chunks: legs {legs_took[0].p50:g} ms, a whole search {whole_took[0].p50:g} ms at the median."
+        )
         pid = None if self._node is None else self._node.status().pid
         return Point(
             chunks=size,
             chunks_per_s=round(rate, 1),
-            legs=legs,
-            search=whole,
+            legs=legs_took[0],
+            search=whole_took[0],
+            beside=beside,
             recall=scale_measure.recalls(engine, index, self._questions, variant),
             disk=scale_measure.disk(engine, index),
             segments=scale_measure.segments(engine, index),
@@ -201,16 +210,35 @@ class _Bench:
             memory=None if pid is None else psutil.Process(pid).memory_info().rss,
         )
 
+    def _searcher(self, info: IndexInfo) -> scale_measure.Ask:
+        context = SearchContext(self._engine, info, self._embedder, self._profile, self._settings)
+
+        def ask(question: tuple[str, tuple[float, ...]]) -> None:
+            search(SearchRequest(tenant=scale_measure.MEDIUM_TENANT, query=question[0]), context)
+
+        return ask
+
+    def _filled_first(self, size: int, variant: Variant) -> IndexInfo:
+        """An index of the smallest size, which stays as it is while the other one grows."""
+        info = self._first_info
+        if scale_index.count(self._engine, info.index) < size:
+            with scale_index.building(self._engine, info.index):
+                scale_index.grow(self._engine, info.index, self._corpus, info, 0, size, variant)
+            scale_index.settle(self._engine, info.index, merged=False)
+        return info
+
     def variants(self) -> tuple[VariantPoint, ...]:
-        """Measure the ways to set an index up, each in an index of its own, one after the other."""
+        """Measure the ways to set an index up, each in an index of its own beside the default."""
         done = {variant.name: variant for variant in self._read().variants}
-        for variant in QUICK_VARIANTS if self._quick else VARIANTS:
+        wanted = QUICK_VARIANTS if self._quick else VARIANTS
+        plain = next(variant for variant in wanted if variant.name == PLAIN)
+        for variant in wanted:
             if variant.name not in done:
-                done[variant.name] = self._variant(variant)
+                done[variant.name] = self._variant(variant, plain)
                 self._keep(_Kept(points=self._read().points, variants=tuple(done.values())))
         return tuple(done.values())
 
-    def _variant(self, variant: Variant) -> VariantPoint:
+    def _variant(self, variant: Variant, plain: Variant) -> VariantPoint:
         engine, size = self._engine, QUICK_VARIANT_CHUNKS if self._quick else VARIANT_CHUNKS
         measured = partial(VariantPoint, name=variant.name)
         try:
@@ -219,21 +247,35 @@ class _Bench:
             return measured(refused=error.what)
         seconds = scale_index.grow(engine, index, self._corpus, self._info, 0, size, variant)
         scale_index.settle(engine, index, merged=variant.merged)
+        pair = {index: variant} if variant is plain else {index: variant, self._filled_plain(plain, size): plain}
+        asks = [scale_measure.legs_asker(engine, one, self._profile, way) for one, way in pair.items()]
+        legs = scale_measure.timed(asks, self._questions)
         found = measured(
             chunks=size,
             chunks_per_s=round(size / seconds, 1),
-            legs=scale_measure.legs_latency(engine, index, self._questions, self._profile, variant),
+            legs=legs[0],
+            beside=Beside(legs=legs[-1]),
             recall=scale_measure.recalls(engine, index, self._questions, variant),
             disk=scale_measure.disk(engine, index),
             segments=scale_measure.segments(engine, index),
         )
-        engine.request("DELETE", f"/{index}")
+        if variant is not plain:
+            engine.request("DELETE", f"/{index}")
         self._say(f"Variant {variant.name} is measured.")
         return found
 
+    def _filled_plain(self, plain: Variant, size: int) -> str:
+        """The default, which stays for the others to be compared with; an interrupted run may have removed it."""
+        index = scale_index.create(self._engine, self._info, plain)
+        if scale_index.count(self._engine, index) < size:
+            scale_index.grow(self._engine, index, self._corpus, self._info, 0, size, plain)
+            scale_index.settle(self._engine, index, merged=False)
+        return index
+
     def remove(self) -> None:
         """Delete what was indexed and kept."""
-        uninstall(self._engine, Names(prefix=self._settings.index_prefix))
+        for settings in (self._settings, self._first):
+            uninstall(self._engine, Names(prefix=settings.index_prefix))
         self._kept.unlink(missing_ok=True)
 
     def _read(self) -> _Kept:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from evaluation.benchmark.corpus import PAGE, Corpus
@@ -90,23 +93,50 @@ def grow(
     *,
     written: Written = lambda *_: None,
 ) -> float:
-    """Write chunks `first` to `last`, exclusive, with `SENDERS` threads. Gives the seconds.
+    """Write chunks `first` to `last`, exclusive, with `SENDERS` threads; the next rows are made meanwhile. Gives the
+    seconds.
 
     Raises:
         EngineError: a request failed after its retries.
         EngineRejected: an item did.
     """
     begin = time.perf_counter()
-    done = first
+    under_way: deque[tuple[int, Future[None]]] = deque()
+
+    def finish() -> None:
+        end, sent = under_way.popleft()
+        sent.result()
+        if end % PAGE == 0 or end == last:
+            written(end, last)
+
     with ThreadPoolExecutor(SENDERS, thread_name_prefix="bulk") as pool:
-        for start in range(first, last, PAGE):
-            # A page at a time: what waits to be sent stays within memory.
-            rows = list(corpus.rows(start, min(start + PAGE, last), info, codes=variant.codes))
-            parts = [rows[place : place + BATCH] for place in range(0, len(rows), BATCH)]
-            list(pool.map(lambda part: _send(engine, index, part, variant), parts))
-            done = min(start + PAGE, last)
-            written(done, last)
+        rows = corpus.rows(first, last, info, codes=variant.codes)
+        for start in range(first, last, BATCH):
+            # A few at a time: what waits to be sent stays within memory.
+            if len(under_way) > SENDERS:
+                finish()
+            part = list(islice(rows, min(BATCH, last - start)))
+            under_way.append((start + len(part), pool.submit(_send, engine, index, part, variant)))
+        while under_way:
+            finish()
     return time.perf_counter() - begin
+
+
+@contextmanager
+def building(engine: Engine, index: str) -> Iterator[None]:
+    """An index that nobody searches while it is filled: no refresh, and the log of writes is put on disk now and then.
+    A node that ends meanwhile loses what an interrupted run writes again."""
+    _set(engine, index, {"refresh_interval": "-1", "translog.durability": "async"})
+    try:
+        yield
+    finally:
+        # Back to what the template says.
+        template = {"refresh_interval": None, "translog.durability": None}
+        _set(engine, index, template)
+
+
+def _set(engine: Engine, index: str, values: Mapping[str, Any]) -> None:
+    engine.request("PUT", f"/{index}/_settings", body={"index": dict(values)})
 
 
 def _send(engine: Engine, index: str, rows: Sequence[ChunkRow], variant: Variant) -> None:
@@ -141,6 +171,8 @@ def settle(engine: Engine, index: str, *, merged: bool) -> None:
 
 
 def _unsettled(engine: Engine, index: str, *, merged: bool) -> bool:
+    # Segments that were merged count until a refresh lets go of them; an index that nobody searches has none by itself.
+    engine.request("POST", f"/{index}/_refresh")
     answer = engine.request("GET", f"/{index}/_stats/merge,segments")
     primaries, shards = answer["_all"]["primaries"], answer["_shards"]["successful"]
     return int(primaries["merges"]["current"]) > 0 or (merged and int(primaries["segments"]["count"]) > shards)

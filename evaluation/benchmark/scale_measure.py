@@ -124,10 +124,12 @@ def _ids(answer: Mapping[str, Any]) -> list[str]:
     return [row["_id"] for row in answer["hits"]["hits"]]
 
 
-def legs_latency(
-    engine: Engine, index: str, questions: Questions, profile: Profile, variant: Variant, *, tenant: str = MEDIUM_TENANT
-) -> Quantiles:
-    """Both legs in one `_msearch`, as a search sends them, with what a candidate is made of."""
+# Asks one question, whatever comes of it.
+Ask = Callable[[tuple[str, tuple[float, ...]]], object]
+
+
+def legs_asker(engine: Engine, index: str, profile: Profile, variant: Variant, *, tenant: str = MEDIUM_TENANT) -> Ask:
+    """Asks for both legs in one `_msearch`, as a search sends them, with what a candidate is made of."""
     clauses = tenant_filter(tenant)
     header: dict[str, Any] = {"index": index}
     if (routing := variant.routing(tenant)) is not None:
@@ -138,17 +140,24 @@ def legs_latency(
         lexical = build.lexical_body(build.lexical_query(text, clauses, profile), candidates=CANDIDATES)
         engine.msearch([(header, lexical), (header, build.dense_body(question[1], clauses, candidates=CANDIDATES))])
 
-    return timed(ask, questions)
+    return ask
 
 
-def timed(ask: Callable[[Any], object], questions: Sequence[Any]) -> Quantiles:
-    """Times of one call a question, after one round that warms up."""
+def timed(asks: Sequence[Ask], questions: Questions) -> list[Quantiles]:
+    """Times of one call a question by each of `asks`, after one round that warms up. They take turns, and who begins
+    changes: a machine that slows down slows all of them."""
     for question in questions:
-        ask(question)
-    return Quantiles.of([_seconds(ask, question) for question in questions])
+        for ask in asks:
+            ask(question)
+    times: list[list[float]] = [[] for _ in asks]
+    for number, question in enumerate(questions):
+        for turn in range(len(asks)):
+            place = (number + turn) % len(asks)
+            times[place].append(_seconds(asks[place], question))
+    return [Quantiles.of(one) for one in times]
 
 
-def _seconds(ask: Callable[[Any], object], question: Any) -> float:
+def _seconds(ask: Ask, question: tuple[str, tuple[float, ...]]) -> float:
     begin = time.perf_counter()
     ask(question)
     return time.perf_counter() - begin

@@ -22,8 +22,18 @@ GB: Final = 1e9
 ADVISED: Final = (100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
 
 
+class Beside(BaseModel):
+    """What was measured in turns with something else, so that noise is the same for both."""
+
+    model_config = ConfigDict(frozen=True)
+
+    legs: Quantiles
+    search: Quantiles | None = None
+
+
 class Point(BaseModel):
-    """What was measured at one size. `memory` is the node's resident set, None where the node is not this machine's."""
+    """What was measured at one size. `beside` is of an index of the smallest size, asked in turns with this one, and
+    None at that size. `memory` is the node's resident set, None where the node is not this machine's."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -31,6 +41,7 @@ class Point(BaseModel):
     chunks_per_s: float
     legs: Quantiles
     search: Quantiles
+    beside: Beside | None = None
     recall: dict[str, float | None]
     disk: Bytes
     segments: int
@@ -39,7 +50,8 @@ class Point(BaseModel):
 
 
 class VariantPoint(BaseModel):
-    """What was measured of one way to set an index up; `refused` says why the engine can't."""
+    """What was measured of one way to set an index up, in turns with the default (`beside`); `refused` says why the
+    engine can't."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -48,6 +60,7 @@ class VariantPoint(BaseModel):
     chunks: int = 0
     chunks_per_s: float = 0.0
     legs: Quantiles | None = None
+    beside: Beside | None = None
     recall: dict[str, float | None] = Field(default_factory=dict)
     disk: Bytes | None = None
     segments: int = 0
@@ -60,7 +73,7 @@ class Assumptions(BaseModel):
 
     replicas: int = Field(1, description="Copies of every shard beside the primary.")
     shard_gb: float = Field(30.0, description="Largest shard: what a node can copy to another within minutes.")
-    shard_chunks: int = Field(2_000_000, description="Most chunks of a shard: ten times the largest size measured.")
+    shard_chunks: int = Field(500_000, description="Most chunks of a shard: two and a half times the largest measured.")
     node_memory_gb: float = Field(64.0, description="Memory of a node, half of it heap.")
     node_cache_gb: float = Field(30.0, description="Of it, for files that searches read at random: vectors and graph.")
     node_disk_gb: float = Field(2_000.0, description="Disk of a node.")
@@ -78,12 +91,26 @@ class Model(BaseModel):
     latency_ms: float = Field(description="a: median of both legs at no chunks.")
     latency_ms_per_chunk: float = Field(description="b")
     shard_ms: float = Field(description="What a further shard adds to a search that asks all.")
-    vector_share: float = Field(1.0, description="Bytes of the vectors that searches read, of those in float32.")
+    vector_share: float = Field(1.0, description="Bytes of a quantised vector, of those in float32.")
     worst_error: float = Field(description="Largest relative error of disk and latency at the measured points.")
 
     def latency(self, chunks: float) -> float:
         """Median of both legs on one shard, in ms."""
         return self.latency_ms + self.latency_ms_per_chunk * chunks
+
+
+class Residual(BaseModel):
+    """The model beside what was measured at one size; errors are of the measured figure."""
+
+    model_config = ConfigDict(frozen=True)
+
+    chunks: int
+    disk: int
+    disk_model: float
+    disk_error: float
+    legs_ms: float
+    legs_model_ms: float
+    legs_error: float
 
 
 class Advice(BaseModel):
@@ -94,8 +121,10 @@ class Advice(BaseModel):
     chunks: int
     shards: int
     disk_gb: float = Field(description="With replicas.")
-    cache_gb: float = Field(description="Memory for vectors and graph, with replicas.")
-    nodes: int
+    cache_gb: float = Field(description="Memory for vectors in float32 and the graph, with replicas.")
+    packed_cache_gb: float = Field(description="The same with quantised vectors.")
+    nodes: int = Field(description="With vectors in float32.")
+    packed_nodes: int = Field(description="With quantised vectors.")
     routed_ms: float = Field(description="Both legs where a search asks its tenant's shard alone.")
     all_shards_ms: float
 
@@ -106,18 +135,17 @@ def fit(points: Sequence[Point], *, shard_ms: float, vector_share: float) -> Mod
     Args:
         points: at least one.
         shard_ms: measured by the variants.
-        vector_share: of the vectors' bytes that searches read.
+        vector_share: of a vector's bytes, what searches read of it where it is quantised.
     """
     sizes = np.array([point.chunks for point in points], dtype=np.float64)
+    legs = legs_ms(points)
 
     def slope(values: Sequence[float]) -> float:
         return float(sizes @ np.array(values) / (sizes @ sizes))
 
-    base, growth = _line(sizes, np.array([point.legs.p50 for point in points]))
+    base, growth = _line(sizes, np.array(legs))
     disk = slope([point.disk.total for point in points])
-    errors = [abs(disk * point.chunks / point.disk.total - 1) for point in points]
-    errors += [abs((base + growth * point.chunks) / point.legs.p50 - 1) for point in points]
-    return Model(
+    model = Model(
         disk_per_chunk=disk,
         vectors_per_chunk=slope([point.disk.vectors for point in points]),
         graph_per_chunk=slope([point.disk.graph for point in points]),
@@ -125,7 +153,34 @@ def fit(points: Sequence[Point], *, shard_ms: float, vector_share: float) -> Mod
         latency_ms_per_chunk=growth,
         shard_ms=shard_ms,
         vector_share=vector_share,
-        worst_error=max(errors),
+        worst_error=0.0,
+    )
+    errors = [abs(error) for one in residuals(model, points) for error in (one.disk_error, one.legs_error)]
+    return model.model_copy(update={"worst_error": max(errors)})
+
+
+def legs_ms(points: Sequence[Point]) -> list[float]:
+    """Median of both legs at each size, as on a machine that is as fast at all of them: what the smallest index took
+    beside a size says how fast it was then, and the fastest of those moments counts for all."""
+    then = [point.beside.legs.p50 if point.beside else None for point in points]
+    then[0] = points[0].legs.p50
+    fastest = min(one for one in then if one is not None)
+    return [point.legs.p50 * fastest / (one or fastest) for point, one in zip(points, then, strict=True)]
+
+
+def residuals(model: Model, points: Sequence[Point]) -> tuple[Residual, ...]:
+    """The model at each measured size."""
+    return tuple(
+        Residual(
+            chunks=point.chunks,
+            disk=point.disk.total,
+            disk_model=model.disk_per_chunk * point.chunks,
+            disk_error=model.disk_per_chunk * point.chunks / point.disk.total - 1,
+            legs_ms=legs,
+            legs_model_ms=model.latency(point.chunks),
+            legs_error=model.latency(point.chunks) / legs - 1,
+        )
+        for point, legs in zip(points, legs_ms(points), strict=True)
     )
 
 
@@ -147,17 +202,24 @@ def advise(model: Model, chunks: int, assumed: Assumptions) -> Advice:
     shards = max(1, math.ceil(stored / (assumed.shard_gb * GB)), math.ceil(chunks / assumed.shard_chunks))
     copies = 1 + assumed.replicas
     disk = stored * copies / GB
-    cache = (model.vectors_per_chunk * model.vector_share + model.graph_per_chunk) * chunks * copies / GB
-    nodes = max(
-        copies, math.ceil(disk / (assumed.node_disk_gb * assumed.disk_filled)), math.ceil(cache / assumed.node_cache_gb)
-    )
+
+    def cache_gb(vector_share: float) -> float:
+        return (model.vectors_per_chunk * vector_share + model.graph_per_chunk) * chunks * copies / GB
+
+    def nodes(cache: float) -> int:
+        by_disk = math.ceil(disk / (assumed.node_disk_gb * assumed.disk_filled))
+        return max(copies, by_disk, math.ceil(cache / assumed.node_cache_gb))
+
+    cache, packed = cache_gb(1.0), cache_gb(model.vector_share)
     routed = model.latency(chunks / shards)
     return Advice(
         chunks=chunks,
         shards=shards,
         disk_gb=round(disk, 1),
         cache_gb=round(cache, 1),
-        nodes=nodes,
+        packed_cache_gb=round(packed, 1),
+        nodes=nodes(cache),
+        packed_nodes=nodes(packed),
         routed_ms=round(routed, 1),
         all_shards_ms=round(routed + model.shard_ms * (shards - 1), 1),
     )

@@ -19,9 +19,12 @@ from evaluation.benchmark.scale_model import (
     Assumptions,
     Model,
     Point,
+    Residual,
     VariantPoint,
     advise,
     fit,
+    legs_ms,
+    residuals,
 )
 from evaluation.benchmark.scale_variants import FOUR_SHARDS, PLAIN, QUANTISED
 from evaluation.report import Machine
@@ -59,6 +62,7 @@ class ScaleFile(BaseModel):
     points: tuple[Point, ...]
     variants: tuple[VariantPoint, ...]
     model: Model
+    residuals: tuple[Residual, ...]
     assumptions: Assumptions
     advice: tuple[Advice, ...]
 
@@ -68,8 +72,10 @@ def model_of(run: ScaleRun) -> Model:
     by_name = {one.name: one for one in run.variants}
     shard_ms, share = 0.0, 1.0
     plain, four, packed = (by_name.get(name) for name in (PLAIN, FOUR_SHARDS, QUANTISED))
-    if plain and four and plain.legs and four.legs:
-        shard_ms = max(0.0, (four.legs.p50 - plain.legs.p50) / _MORE_SHARDS)
+    if plain and four and plain.legs and four.legs and four.beside:
+        # In turns with the default, and as fast as that was by itself.
+        ratio = four.legs.p50 / four.beside.legs.p50
+        shard_ms = max(0.0, plain.legs.p50 * (ratio - 1) / _MORE_SHARDS)
     if plain and packed and plain.disk and packed.disk and plain.disk.vectors:
         # Both are on disk then, the float32 vectors too; searches read the packed ones.
         share = max(0.0, packed.disk.vectors / plain.disk.vectors - 1.0)
@@ -84,7 +90,8 @@ def advice_of(model: Model, assumed: Assumptions) -> tuple[Advice, ...]:
 def report(run: ScaleRun) -> BenchReport:
     """Checks, the table of sizes, and those of variants, distances and advice."""
     first, last = run.points[0], run.points[-1]
-    ratio = round(last.search.p50 / first.search.p50, 2)
+    small = last.beside.search if last.beside and last.beside.search else first.search
+    ratio = round(last.search.p50 / small.p50, 2)
     several = len(run.points) > 1
     checks = [
         Check(
@@ -118,6 +125,7 @@ def report(run: ScaleRun) -> BenchReport:
             "segments",
             "legs p50/p95 ms",
             "search p50/p95 ms",
+            "over the smallest, in turns",
             "recall@20, worst",
             "disk MiB",
             "bytes a chunk",
@@ -125,11 +133,19 @@ def report(run: ScaleRun) -> BenchReport:
             "memory MiB",
         ),
         rows=tuple(_row(point) for point in run.points),
-        more=(_variants(run.variants), _distances(histograms(run.corpus)), _advised(model, assumed)),
+        more=(
+            _recalls(run.points),
+            _variants(run.variants),
+            _distances(histograms(run.corpus)),
+            _residuals(model, run.points),
+            _assumed(assumed),
+            _advised(model, assumed),
+        ),
     )
 
 
 def _row(point: Point) -> tuple[str, ...]:
+    beside = None if point.beside is None else point.beside.search
     known = [value for value in point.recall.values() if value is not None]
     return (
         str(point.chunks),
@@ -137,6 +153,7 @@ def _row(point: Point) -> tuple[str, ...]:
         str(point.segments),
         f"{point.legs.p50:.1f} / {point.legs.p95:.1f}",
         f"{point.search.p50:.1f} / {point.search.p95:.1f}",
+        "-" if beside is None else f"{point.search.p50 / beside.p50:.2f}",
         f"{min(known):.4f}" if known else "-",
         f"{point.disk.total / MIB:.0f}",
         f"{point.disk.total / point.chunks:.0f}",
@@ -145,11 +162,51 @@ def _row(point: Point) -> tuple[str, ...]:
     )
 
 
+def _recalls(points: Sequence[Point]) -> Table:
+    rows = tuple(
+        (name, *("-" if (value := point.recall[name]) is None else f"{value:.4f}" for point in points))
+        for name in points[-1].recall
+    )
+    columns = ("filter", *(f"{point.chunks} chunks" for point in points))
+    return Table(title="recall@20 of the k-NN leg against exact search, same filter", columns=columns, rows=rows)
+
+
+def _residuals(model: Model, points: Sequence[Point]) -> Table:
+    rows = tuple(
+        (
+            str(one.chunks),
+            f"{one.disk / MIB:.0f}",
+            f"{one.disk_model / MIB:.0f}",
+            f"{one.disk_error:+.1%}",
+            f"{one.legs_ms:.1f}",
+            f"{one.legs_model_ms:.1f}",
+            f"{one.legs_error:+.1%}",
+        )
+        for one in residuals(model, points)
+    )
+    columns = ("chunks", "disk MiB", "by the model", "error", "legs p50 ms", "by the model", "error")
+    said = (
+        f"{model.disk_per_chunk:.0f} bytes a chunk; legs {model.latency_ms:.2f} ms + "
+        f"{model.latency_ms_per_chunk * BLOCK:.3f} ms for each {BLOCK} chunks of a shard; "
+        f"{model.shard_ms:.2f} ms for a further shard"
+    )
+    return Table(title=f"The model at the measured points: {said}", columns=columns, rows=rows)
+
+
+def _assumed(assumed: Assumptions) -> Table:
+    rows = tuple(
+        (name, f"{getattr(assumed, name):g}", str(field.description))
+        for name, field in type(assumed).model_fields.items()
+    )
+    return Table(title="What the advice assumes", columns=("name", "value", "what"), rows=rows)
+
+
 def _variants(variants: Sequence[VariantPoint]) -> Table:
     columns = (
         "variant",
         "chunks/s",
         "legs p50/p95 ms",
+        "over the default, in turns",
         "recall@20, worst",
         "bytes a chunk",
         "vectors",
@@ -170,6 +227,7 @@ def _variants(variants: Sequence[VariantPoint]) -> Table:
                 one.name,
                 f"{one.chunks_per_s:.0f}",
                 f"{one.legs.p50:.1f} / {one.legs.p95:.1f}",
+                "-" if one.beside is None else f"{one.legs.p50 / one.beside.legs.p50:.2f}",
                 f"{min(known):.4f}" if known else "-",
                 *(f"{kind / one.chunks:.0f}" for kind in kinds),
             )
@@ -196,12 +254,24 @@ def _advised(model: Model, assumed: Assumptions) -> Table:
             f"{one.disk_gb:,}",
             f"{one.cache_gb:,}",
             str(one.nodes),
+            f"{one.packed_cache_gb:,}",
+            str(one.packed_nodes),
             f"{one.routed_ms:g}",
             f"{one.all_shards_ms:g}",
         )
         for one in advice_of(model, assumed)
     )
-    columns = ("chunks", "shards", "disk GB", "vectors in memory GB", "nodes", "legs, routed, ms", "all shards, ms")
+    columns = (
+        "chunks",
+        "shards",
+        "disk GB",
+        "vectors and graph in memory GB",
+        "nodes",
+        "the same, 7-bit vectors",
+        "nodes",
+        "legs, routed, ms",
+        "all shards, ms",
+    )
     return Table(title="By the model, not measured", columns=columns, rows=rows)
 
 
@@ -210,7 +280,7 @@ def write_outputs(run: ScaleRun, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     found, model, assumed = histograms(run.corpus), model_of(run), Assumptions()
     file = ScaleFile(
-        command="mafteach bench scale" + (" --quick" if run.quick else ""),
+        command=_command(run),
         seed=run.corpus.seed,
         real_passages=len(run.corpus.base),
         spread=round(run.corpus.spread, 4),
@@ -221,11 +291,18 @@ def write_outputs(run: ScaleRun, folder: Path) -> None:
         points=run.points,
         variants=run.variants,
         model=model,
+        residuals=residuals(model, run.points),
         assumptions=assumed,
         advice=advice_of(model, assumed),
     )
     (folder / "scale-model.json").write_text(file.model_dump_json(indent=1), encoding="utf-8")
     _plot(run, found, model, folder / "scale-curves.png")
+
+
+def _command(run: ScaleRun) -> str:
+    sizes = ",".join(str(point.chunks) for point in run.points)
+    quick = " --quick" if run.quick else ""
+    return f"mafteach bench scale{quick} --seed {run.corpus.seed} --sizes {sizes} --out FOLDER"
 
 
 def _plot(run: ScaleRun, found: Histograms, model: Model, path: Path) -> None:
@@ -243,7 +320,7 @@ def _plot(run: ScaleRun, found: Histograms, model: Model, path: Path) -> None:
         {
             "whole search, p50": [point.search.p50 for point in run.points],
             "whole search, p95": [point.search.p95 for point in run.points],
-            "both legs, p50": [point.legs.p50 for point in run.points],
+            "both legs, p50": legs_ms(run.points),
             "both legs, model": [model.latency(size) for size in sizes],
         },
         "ms, tenant of 1%",

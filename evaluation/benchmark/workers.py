@@ -45,7 +45,7 @@ IDS: Final = "process ids that worked, several processes"
 TWICE: Final = "documents done twice"
 DIFFER: Final = "chunks that differ, several processes"
 RATE: Final = "documents a second, several processes over one worker"
-DOCUMENTS, QUICK_DOCUMENTS = 128, 64
+DOCUMENTS, QUICK_DOCUMENTS = 128, 32
 WORKERS: Final = 4
 # An actor each is enough to compare what Ray makes; each one loads a model.
 RAY_ACTORS: Final = 2

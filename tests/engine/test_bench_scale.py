@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from evaluation.benchmark import scale_index, scale_measure
+from evaluation.benchmark import scale, scale_index, scale_measure
 from evaluation.benchmark.corpus import Corpus
 from evaluation.benchmark.corpus_base import Base
 from evaluation.benchmark.corpus_text import examples_folder, recombined, sentences
 from evaluation.benchmark.scale_index import Variant
+from evaluation.benchmark.scale_report import ScaleFile
+from evaluation.benchmark.scale_variants import QUICK_VARIANTS
 from models.base import Embedder
 from query.profile import load_profile
 from search_config.client import Engine
 from search_config.errors import EngineRejected
+from search_config.settings import Settings
 from tests.conftest import MakeIndex
 
 REAL = 300
@@ -47,14 +52,16 @@ def test_an_index_grows_and_keeps_its_recall(
     assert recall["tenant 50%"] is not None
     assert recall["tenant 50%"] >= 0.99
     assert recall["tenant 1%"] == 1.0
-    latency = scale_measure.legs_latency(engine, info.index, questions, load_profile(), plain)
-    assert 0 < latency.p50 <= latency.p95
+    ask = scale_measure.legs_asker(engine, info.index, load_profile(), plain)
+    for latency in scale_measure.timed([ask, ask], questions):
+        assert 0 < latency.p50 <= latency.p95
     disk = scale_measure.disk(engine, info.index)
     # Four bytes a dimension, once.
     assert disk.vectors == pytest.approx(SIZE * embedder.description.dim * 4, rel=0.05)
     assert disk.total > disk.vectors
     # What an interrupted run writes again is there once.
-    scale_index.grow(engine, info.index, corpus, info, 0, SIZE, plain)
+    with scale_index.building(engine, info.index):
+        scale_index.grow(engine, info.index, corpus, info, 0, SIZE, plain)
     assert scale_index.count(engine, info.index) == SIZE
 
 
@@ -78,3 +85,24 @@ def test_what_the_engine_can_not_do_is_an_error_of_ours(engine: Engine, make_ind
     method = {"name": "hnsw", "engine": "lucene", "parameters": {"encoder": encoder}}
     with pytest.raises(EngineRejected):
         scale_index.create(engine, info, Variant("impossible", vector={"method": method}))
+
+
+def test_a_whole_run_measures_every_size_and_variant_and_leaves_nothing(
+    engine: Engine, settings: Settings, corpus: Corpus, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(scale, "load_base", lambda *_, **__: corpus.base)
+    monkeypatch.setattr(scale, "QUICK_VARIANT_CHUNKS", SIZE // 2)
+    monkeypatch.setattr(scale, "QUICK_QUESTIONS", QUESTIONS)
+    own = settings.model_copy(update={"opensearch_url": engine.url})
+    done = scale.run(own, quick=True, sizes=(SIZE // 2, SIZE), out=tmp_path)
+    assert [row[0] for row in done.rows] == [str(SIZE // 2), str(SIZE)]
+    ratio, *recalls = done.checks
+    assert ratio.value is not None
+    assert {check.name for check in recalls} == {
+        f"recall@20 of filtered k-NN, {name}" for name in scale_measure.filter_sets(1)
+    }
+    model = ScaleFile.model_validate_json((tmp_path / "scale-model.json").read_bytes())
+    assert model.command.startswith(f"mafteach bench scale --quick --seed 1 --sizes {SIZE // 2},{SIZE}")
+    assert [point.beside is None for point in model.points] == [True, False]
+    assert {variant.name for variant in model.variants} == {variant.name for variant in QUICK_VARIANTS}
+    assert not [name for name in engine.request("GET", "/_alias") if name.startswith(("bench-scale", "bench-smallest"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.benchmark.scale_measure import Bytes, Quantiles
-from evaluation.benchmark.scale_model import GB, Assumptions, Point, advise, fit
+from evaluation.benchmark.scale_model import GB, Assumptions, Beside, Point, advise, fit, legs_ms, residuals
 
 
 def _point(chunks: int, ms: float, per_chunk: int = 10_000) -> Point:
@@ -48,6 +48,27 @@ def test_advice_follows_the_assumptions() -> None:
     assert large.shards >= 10**9 * 10_000 / (assumed.shard_gb * GB)
     assert large.shards >= 10**9 / assumed.shard_chunks
     assert large.disk_gb == pytest.approx(2 * 10**9 * 10_000 / GB)
-    assert large.cache_gb == pytest.approx(2 * (1536 / 4 + 100))
+    assert large.cache_gb == pytest.approx(2 * (1536 + 100))
+    assert large.packed_cache_gb == pytest.approx(2 * (1536 / 4 + 100))
     assert large.nodes * assumed.node_cache_gb >= large.cache_gb
+    assert large.nodes > large.packed_nodes
     assert large.all_shards_ms > large.routed_ms
+
+
+def test_residuals_are_of_the_measured_figure() -> None:
+    points = [_point(100_000, 10.0), _point(200_000, 10.0, per_chunk=20_000)]
+    model = fit(points, shard_ms=0.0, vector_share=1.0)
+    first, second = residuals(model, points)
+    # (1 x 1 + 2 x 4) / (1 + 4) of 10,000 bytes a chunk, by least squares through the origin.
+    assert model.disk_per_chunk == pytest.approx(18_000)
+    assert first.disk_error == pytest.approx(0.8)
+    assert second.disk_error == pytest.approx(-0.1)
+    assert (first.legs_error, second.legs_error) == pytest.approx((0, 0), abs=1e-9)
+    assert model.worst_error == pytest.approx(0.8)
+
+
+def test_a_machine_that_was_slow_at_one_size_is_not_the_index() -> None:
+    first, second = _point(10_000, 8.0), _point(100_000, 20.0)
+    # Beside the second size, the first one took twice its time.
+    slowed = second.model_copy(update={"beside": Beside(legs=Quantiles(p50=16.0, p95=20.0))})
+    assert legs_ms([first, slowed]) == [8.0, 10.0]
