@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -137,7 +138,7 @@ def _plot(report: BenchReport, path: Path) -> list[Path]:
             one.set_ylim(bottom=0)
             one.set_xlabel(report.columns[0], fontsize="small")
         else:
-            bars = one.barh(labels, values)
+            bars = one.barh(labels, [0.0 if math.isnan(value) else value for value in values])
             one.bar_label(bars, labels=list(column), fontsize="x-small", padding=2)
         one.set_title(name, fontsize="small")
         one.tick_params(labelsize="small")
@@ -149,23 +150,20 @@ def _plot(report: BenchReport, path: Path) -> list[Path]:
 
 
 def _number(cell: str) -> float:
-    """A figure; shares are written with their sign.
-
-    Raises:
-        ValueError: it is none.
-    """
-    return float(cell.removesuffix("%"))
+    """A figure, and nan of anything else; shares are written with their sign."""
+    try:
+        return float(cell.removesuffix("%"))
+    except ValueError:
+        return math.nan
 
 
 def _numbers(column: tuple[str, ...]) -> bool:
-    try:
-        return bool([_number(cell) for cell in column])
-    except ValueError:
-        return False
+    """Whether what its rows have is figures, at least by half."""
+    said = [cell for cell in column if cell]
+    return 2 * sum(not math.isnan(_number(cell)) for cell in said) >= max(1, len(said))
 
 
 def _rises(column: tuple[str, ...]) -> bool:
     """Whether it is an axis: at least three figures, each above the one before."""
-    if len(column) < _CURVE_POINTS or not _numbers(column):
-        return False
-    return all(_number(one) < _number(other) for one, other in pairwise(column))
+    values = [_number(cell) for cell in column]
+    return len(values) >= _CURVE_POINTS and all(one < other for one, other in pairwise(values))

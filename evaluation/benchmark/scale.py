@@ -7,9 +7,9 @@ folder after each size: an interrupted run goes on from there. The index is remo
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +30,7 @@ from query.profile import load_profile
 from query.request import SearchRequest
 from query.search import SearchContext, search
 from search_config.client import Engine
-from search_config.errors import EngineRejected
+from search_config.errors import EngineRejected, EngineUnreachable
 from search_config.install import IndexInfo, install, uninstall
 from search_config.local_node import LocalNode, free_port
 from search_config.names import Names
@@ -41,6 +41,9 @@ QUICK_SIZES: Final = (2_000, BLOCK)
 # Questions of each figure: of 50, one neighbour of 20 that is missed is a thousandth of recall.
 QUESTIONS, QUICK_QUESTIONS = 50, 25
 VARIANT_CHUNKS, QUICK_VARIANT_CHUNKS = BLOCK, 2_000
+# A process that broke a connection off and is there after this time does not end.
+ENDS_S: Final = 10.0
+_POLL_S: Final = 0.5
 # A line of progress each so many chunks.
 _TOLD_EVERY: Final = 10 * PAGE
 
@@ -123,6 +126,16 @@ def _own_node(settings: Settings, say: Say) -> Iterator[tuple[Engine, LocalNode 
             node.remove()
     finally:
         engine.close()
+
+
+def _ended(node: LocalNode) -> bool:
+    """Whether the node's process is gone, or goes: one that breaks off writes its last words first."""
+    until = time.monotonic() + ENDS_S
+    while node.status().pid is not None:
+        if time.monotonic() > until:
+            return False
+        time.sleep(_POLL_S)
+    return True
 
 
 class _Bench:
@@ -239,18 +252,32 @@ class _Bench:
         return tuple(done.values())
 
     def _variant(self, variant: Variant, plain: Variant) -> VariantPoint:
-        engine, size = self._engine, QUICK_VARIANT_CHUNKS if self._quick else VARIANT_CHUNKS
-        measured = partial(VariantPoint, name=variant.name)
         try:
-            index = scale_index.create(engine, self._info, variant)
+            index = scale_index.create(self._engine, self._info, variant)
         except EngineRejected as error:
-            return measured(refused=error.what)
+            return VariantPoint(name=variant.name, refused=error.what)
+        try:
+            found = self._measured_variant(index, variant, plain)
+        except EngineUnreachable:
+            if self._node is None or not _ended(self._node):
+                raise
+            # A node without the engine's native libraries ends where one of them is needed.
+            self._node.start(self._say)
+            found = VariantPoint(name=variant.name, refused="ends a node without the engine's native libraries")
+        if variant is not plain:
+            self._engine.request("DELETE", f"/{index}")
+        self._say(f"Variant {variant.name} is measured.")
+        return found
+
+    def _measured_variant(self, index: str, variant: Variant, plain: Variant) -> VariantPoint:
+        engine, size = self._engine, QUICK_VARIANT_CHUNKS if self._quick else VARIANT_CHUNKS
         seconds = scale_index.grow(engine, index, self._corpus, self._info, 0, size, variant)
         scale_index.settle(engine, index, merged=variant.merged)
         pair = {index: variant} if variant is plain else {index: variant, self._filled_plain(plain, size): plain}
         asks = [scale_measure.legs_asker(engine, one, self._profile, way) for one, way in pair.items()]
         legs = scale_measure.timed(asks, self._questions)
-        found = measured(
+        return VariantPoint(
+            name=variant.name,
             chunks=size,
             chunks_per_s=round(size / seconds, 1),
             legs=legs[0],
@@ -259,10 +286,6 @@ class _Bench:
             disk=scale_measure.disk(engine, index),
             segments=scale_measure.segments(engine, index),
         )
-        if variant is not plain:
-            engine.request("DELETE", f"/{index}")
-        self._say(f"Variant {variant.name} is measured.")
-        return found
 
     def _filled_plain(self, plain: Variant, size: int) -> str:
         """The default, which stays for the others to be compared with; an interrupted run may have removed it."""

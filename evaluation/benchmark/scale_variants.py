@@ -26,6 +26,8 @@ def _hnsw(m: int = 16, ef_construction: int = 128, **encoder: Any) -> dict[str, 
 
 VARIANTS: Final = (
     Variant(PLAIN),
+    Variant(FOUR_SHARDS, index={"number_of_shards": 4}),
+    Variant(ROUTED, index={"number_of_shards": 4}, routed=True),
     Variant("merged", merged=True),
     Variant(NO_CODES, codes=False),
     Variant(QUANTISED, vector=_hnsw(name="sq", parameters={"bits": 7})),
@@ -33,8 +35,6 @@ VARIANTS: Final = (
     Variant("on-disk-4x", vector={**_hnsw(), "mode": "on_disk", "compression_level": "4x"}),
     Variant("m-32", vector=_hnsw(32, 256)),
     Variant("2-shards", index={"number_of_shards": 2}),
-    Variant(FOUR_SHARDS, index={"number_of_shards": 4}),
-    Variant(ROUTED, index={"number_of_shards": 4}, routed=True),
     Variant("refresh-30s", index={"refresh_interval": "30s"}),
     Variant("refresh-off", index={"refresh_interval": "-1"}),
     Variant("one-merge-thread", index={"merge.scheduler.max_thread_count": 1}),

@@ -146,6 +146,9 @@ def test_figures_over_a_rising_column_are_a_curve(tmp_path: Path) -> None:
 def test_a_report_without_figures_has_no_plot(tmp_path: Path) -> None:
     words = REPORT.model_copy(update={"rows": (("one", "fast", "-"),)})
     assert [path.suffix for path in keep(words, tmp_path, command="c", seed=1, engine="3", load=0)] == [".json", ".txt"]
+    # A figure and a cell that has none are enough.
+    few = REPORT.model_copy(update={"rows": (("one", "3.5", "-"), ("two", "", "-"))})
+    assert keep(few, tmp_path, command="c", seed=1, engine="3", load=0)[-1].suffix == ".png"
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
