@@ -87,7 +87,8 @@ def test_a_row_that_did_not_run_is_called_as_one_that_did() -> None:
     begins = {target.begins for target in TARGETS}
     assert {load.FAIR, load.PAST_KNEE, load.RECOVERS, load_soak.UNCLEAR} <= begins
     assert {one.name for one in load_soak.growth([load_soak.Held(1, 1, 1)])} <= begins
-    assert {ingest.BULK, ingest.EMBEDDING, rerank.SPEED, search.OVERHEAD, search.RATE, cold.NAME} <= begins
+    assert {ingest.BULK, ingest.EMBEDDING, rerank.SPEED, cold.NAME} <= begins
+    assert {search.OVERHEAD, search.RATE, search.OVERHEAD_OF_ONE_PERCENT, search.LEGS_OF_ONE_PERCENT} <= begins
     assert {peers.SPEED, peers.RECALL, workers.RATE} <= begins
     recall = "recall@20 of filtered k-NN, "
     filters = {f"{recall}{name}" for name in scale_measure.filter_sets(1)}
