@@ -13,8 +13,9 @@ from api.export.words import WORDS
 from query.citations import citation_of
 from query.metadata_result import CountedDocument, MetadataAnswer
 from query.request import Hit, SearchResult
+from query.wording import Tongue
 from search_config.document_fields import FieldReading, Place
-from search_config.language import TextLanguage, language_of
+from search_config.language import language_of
 from search_config.records import DocumentRecord
 
 Kind = Literal["text", "number", "amount", "ratio", "date", "link"]
@@ -53,7 +54,7 @@ class Tables:
         tables: those that have rows, at least one; by their name in requests.
     """
 
-    language: TextLanguage
+    language: Tongue
     summary: tuple[tuple[str, Cell], ...]
     tables: Mapping[TableName, Table]
 
@@ -83,11 +84,12 @@ def tables_of(result: SearchResult, records: Mapping[str, DocumentRecord]) -> Ta
     return Tables(language=language, summary=tuple(_summary(result, words)), tables=tables)
 
 
-def _language(result: SearchResult) -> TextLanguage:
-    """The question's; for an identifier alone that of what was found."""
+def _language(result: SearchResult) -> Tongue:
+    """The question's; for an identifier alone, or another script, that of what was found."""
     if result.language in ("he", "en"):
         return "he" if result.language == "he" else "en"
-    return language_of(" ".join(hit.content for hit in result.hits) or result.query)
+    found = " ".join(hit.content for hit in result.hits)
+    return "he" if language_of(found) == "he" else "en"
 
 
 def _passages(result: SearchResult, words: Mapping[str, str]) -> Table:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from search_config.language import TextLanguage
+from query.wording import Tongue
 
-WORDS: Final[Mapping[TextLanguage, Mapping[str, str]]] = {
+WORDS: Final[Mapping[Tongue, Mapping[str, str]]] = {
     "he": {
         "summary": "סיכום",
         "passages": "קטעים",

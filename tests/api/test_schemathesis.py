@@ -81,6 +81,14 @@ def ask(
     holds()
 
 
+def _sendable(value: Any) -> Any:
+    """A part of a form as a client can send it: numbers and the like as their text."""
+    if isinstance(value, tuple):
+        name, content, *rest = value
+        return (name, _sendable(content), *rest)
+    return value if isinstance(value, str | bytes) else str(value)
+
+
 def sent(service: Service, case: Any) -> Any:
     """The case as a request with a valid key, whatever key the case made up."""
     made = case.as_transport_kwargs()
@@ -93,4 +101,7 @@ def sent(service: Service, case: Any) -> Any:
     wanted = {name: made[name] for name in ("params", "json", "data", "files") if made.get(name) is not None}
     if isinstance(wanted.get("data"), str | bytes):
         wanted["content"] = wanted.pop("data")
+    if "files" in wanted:
+        parts = wanted["files"].items() if isinstance(wanted["files"], dict) else wanted["files"]
+        wanted["files"] = [(part, _sendable(value)) for part, value in parts]
     return service.client.request(case.method, case.formatted_path, headers=list(headers.items()), **wanted)

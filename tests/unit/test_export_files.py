@@ -134,6 +134,9 @@ def test_hebrew_runs_from_right_to_left_and_english_from_left_to_right() -> None
         assert [bool(sheet.sheet_view.rightToLeft) for sheet in book] == [wanted, wanted]
     english = hit(content="One permit for each car.", language="en")
     assert opened(tables_of(result(english, language="identifier"), {})).sheetnames == ["Summary", "Passages"]
+    other = hit(content="Одно разрешение на машину.", language="other")
+    assert opened(tables_of(result(other, language="other"), {})).sheetnames == ["Summary", "Passages"]
+    assert opened(tables_of(result(language="other"), {})).sheetnames == ["Summary", "Passages"]
 
 
 def test_numbers_are_numbers_and_days_are_days() -> None:
