@@ -13,16 +13,16 @@ from typing import Final
 LIMIT_S: Final = 880.0
 # Seconds of each quick run on two cores that do little else.
 TYPICAL_S: Final[Mapping[str, float]] = {
-    "search": 30,
+    "search": 55,
     "peers": 85,
     "rerank": 15,
-    "ingest": 110,
-    "scale": 95,
-    "cold": 15,
-    "faults": 75,
-    "cluster": 120,
-    "load": 145,
-    "embed": 10,
+    "ingest": 60,
+    "scale": 50,
+    "cold": 12,
+    "faults": 60,
+    "cluster": 145,
+    "load": 160,
+    "embed": 5,
     "workers": 60,
     "mutate": 10,
 }
