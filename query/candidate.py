@@ -87,8 +87,7 @@ def _shown(place: Place | None) -> StageScore | None:
 class Candidate(NamedTuple):
     """A hit with its rank and score in the legs that returned it.
 
-    `scores.knn.score` is the cosine, not the engine's number. `cosine` is known for hits of the dense leg, and for
-    others once it was asked for."""
+    `scores.knn.score` is the cosine, not the engine's number. `cosine` is known for hits of the dense leg."""
 
     found: Found
     scores: StageScores = UNSCORED

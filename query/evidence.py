@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 from typing import Final, TypeAlias
@@ -19,7 +19,7 @@ from query import build
 from query.beside import beside
 from query.candidate import Candidate, Passage
 from query.filters import Clause
-from query.retrieve import Answer, Plan, raise_failure
+from query.retrieve import Answer, Plan, answers_of
 from search_config import fields
 from search_config.client import Engine
 from search_config.hebrew import ENGLISH_ANALYZER, EXACT_ANALYZER, INFLECTED_ANALYZER, QUERY_FUNCTION_WORDS
@@ -34,8 +34,7 @@ FEWEST: Final = 100
 # Marks of the sentence around a word.
 EDGES: Final = " \t.,;:!?\"'()[]{}<>*|\u05f3\u05f4\u2018\u2019\u201c\u201d\u201e-\u2013\u2014"
 # A word is held where its inflected form, its English stem or the word as it is written stands in the text.
-LOOSE: Final = (fields.INFLECTED, fields.ENGLISH)
-STRICT: Final = (fields.EXACT,)
+FORMS: Final = (fields.INFLECTED, fields.ENGLISH, fields.EXACT)
 TEXTS: Final = (fields.TITLE, fields.SECTION, fields.CONTENT)
 # A full stop and the like before a blank, or the end of a line.
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -109,10 +108,8 @@ def counted(engine: Engine, header: build.Body, filters: Sequence[Clause], words
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
-    answers = engine.msearch([(header, body) for body in _count_bodies(words, filters)])
-    for answer in answers:
-        raise_failure(answer, str(header["index"]))
-    return _counts(answers)
+    everything, *holding = map(_total, answers_of(engine, [(header, body) for body in _count_bodies(words, filters)]))
+    return Counts(everything, tuple(holding))
 
 
 def evidence(
@@ -135,18 +132,14 @@ def evidence(
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
     words = content_words(plan.query)
-    held = _Held() if first is None else _held(engine, plan.index, words, first.passage)
+    held = Evidence(()) if first is None else _held(engine, plan.index, words, first.passage)
     counts = known() if known is not None else counted(engine, plan.header(), plan.filters, words)
-    return held.evidence(
+    rare = (
         # The counts are of two moments: a word may have come in between.
         Word(text=word, rarity=rarity(count, max(counts.passages, count)), pieces=max(1, tokens))
         for word, count, tokens in zip(words, counts.holding, pieces(words), strict=True)
     )
-
-
-def _counts(answers: Sequence[Answer]) -> Counts:
-    everything, *holding = map(_total, answers)
-    return Counts(everything, tuple(holding))
+    return replace(held, words=tuple(rare))
 
 
 def _total(answer: Answer) -> int:
@@ -158,23 +151,9 @@ def sentences_of(text: str) -> list[str]:
     return [part for part in _SENTENCE_END.split(text) if part.strip()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """Which words the first passage holds, as `Evidence` has them."""
-
-    loosely: frozenset[int] = frozenset()
-    exactly: frozenset[int] = frozenset()
-    title: frozenset[int] = frozenset()
-    sentences: tuple[frozenset[int], ...] = ()
-
-    def evidence(self, words: Iterable[Word]) -> Evidence:
-        """With the words themselves."""
-        return Evidence(tuple(words), self.loosely, self.exactly, self.title, self.sentences)
-
-
-def _held(engine: Engine, index: str, words: Sequence[str], passage: Passage) -> _Held:
-    """Which words the passage holds, by the terms that the index's own analyzers give both: what a query of that
-    passage alone would match, at a fraction of its cost."""
+def _held(engine: Engine, index: str, words: Sequence[str], passage: Passage) -> Evidence:
+    """Which words the passage holds (their rarity is not told), by the terms that the index's own analyzers give both:
+    what a query of that passage alone would match, at a fraction of its cost."""
     texts = [passage.title, passage.section, *sentences_of(passage.content[:MAX_ANALYSED])]
     every = [*words, *texts]
     exact = beside(partial(analysed, engine, index, every, EXACT_ANALYZER))
@@ -187,7 +166,7 @@ def _held(engine: Engine, index: str, words: Sequence[str], passage: Passage) ->
         loosely |= _matched(words, english.result())
     asked, found = ([_union(one) for one in part] for part in (inflected[: len(words)], inflected[len(words) :]))
     title, _, *sentences = (frozenset(place for place, own in enumerate(asked) if own & held) for held in found)
-    return _Held(loosely, exactly, title, tuple(sentences))
+    return Evidence((), loosely, exactly, title, tuple(sentences))
 
 
 def _matched(words: Sequence[str], analyses: Sequence[Analysed]) -> frozenset[int]:
@@ -255,7 +234,7 @@ def holds(word: str, analyses: Sequence[str]) -> Clause:
 
 def analyses_of(word: str) -> tuple[str, ...]:
     """The sub-fields in which a passage may hold a word in any form."""
-    return (fields.INFLECTED,) if _HEBREW_WORD.fullmatch(word) else (*LOOSE, *STRICT)
+    return (fields.INFLECTED,) if _HEBREW_WORD.fullmatch(word) else FORMS
 
 
 def _count_bodies(words: Sequence[str], filters: Sequence[Clause]) -> list[build.Body]:

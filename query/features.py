@@ -75,12 +75,6 @@ class Features:
         column: NDArray[np.float64] = self.values[:, self.names.index(name)]
         return column
 
-    def of(self, row: int) -> dict[str, float]:
-        """The known features of one candidate, by name."""
-        return {
-            name: float(value) for name, value in zip(self.names, self.values[row], strict=True) if not np.isnan(value)
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class QueryTokens:

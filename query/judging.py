@@ -148,21 +148,18 @@ def refusal_features(engine: Engine, ranking: Ranking, counter: TokenCounter) ->
         pool,
         found,
         unsaid(ranking.plan.query, passage.content, f"{passage.title}\n{passage.section}"),
-        _unmatched(ranking, first, found, counter),
+        _unmatched(ranking, rows.get(first.chunk_id), found, counter),
     )
 
 
-def _unmatched(ranking: Ranking, first: Candidate, found: Evidence, counter: TokenCounter) -> float:
-    """`rarity_unmatched` of the first passage; 0 where its tokens were not compared."""
+def _unmatched(ranking: Ranking, row: int | None, found: Evidence, counter: TokenCounter) -> float:
+    """`rarity_unmatched` of the first passage, by its row of features; 0 where its tokens were not compared."""
     compared = ranking.features.matches
-    if compared is None or ranking.tokens is None:
-        return 0.0
-    ids = [candidate.chunk_id for candidate in ranking.fused[: len(compared)]]
-    if first.chunk_id not in ids:
+    if compared is None or ranking.tokens is None or row is None:
         return 0.0
     texts = ranking.plan.query.split()
     pieces = counter.count_tokens(texts)
-    return rarity_unmatched(found.words, texts, pieces, ranking.tokens.tokens, compared[ids.index(first.chunk_id)])
+    return rarity_unmatched(found.words, texts, pieces, ranking.tokens.tokens, compared[row])
 
 
 def _judged(candidate: Candidate, columns: Mapping[str, Sequence[float]], row: int | None) -> Judged:

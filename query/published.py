@@ -6,8 +6,8 @@ document changes in one write, after the last new chunk can be seen and before t
 that the registry does not name are left out; where that leaves a gap (they took the places of others, or a version that
 has just been replaced was found) the legs are asked again without them.
 
-It costs one search of the registry, sent with the scores that the legs miss, and a second search of the legs where a
-document changes at that moment. A document without a row in the registry is shown as it is.
+It costs one search of the registry, sent while the reranker's features are read, and a second search of the legs where
+a document changes at that moment. A document without a row in the registry is shown as it is.
 """
 
 from __future__ import annotations

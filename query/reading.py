@@ -14,7 +14,7 @@ from query.filters import Clause
 from query.highlighting import marked
 from query.profile import Profile
 from query.published import Published, published_in, published_search
-from query.retrieve import Answer, Plan, raise_failure
+from query.retrieve import Answer, Plan, answers_of
 from search_config import fields
 from search_config.client import Engine
 
@@ -35,8 +35,8 @@ class Detail:
 def checked(
     engine: Engine, plan: Plan, documents: Collection[str], ids: Sequence[str]
 ) -> tuple[Published, dict[str, Passage]]:
-    """What the registry says of some documents; and the passages of some chunks, by chunk id, where the
-    legs did not read them. One `_msearch`.
+    """What the registry says of some documents; and the passages of some chunks, by chunk id, where the legs did not
+    read them. One `_msearch`.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
@@ -44,9 +44,7 @@ def checked(
     requests = [published_search(plan.registry, plan.filters[0], documents)] if plan.registry and documents else []
     if ids and not plan.texts:
         requests.append((plan.header(), build.texts_body(ids, plan.filters)))
-    answers = list(engine.msearch(requests)) if requests else []
-    for answer, (header, _) in zip(answers, requests, strict=True):
-        raise_failure(answer, str(header["index"]))
+    answers = answers_of(engine, requests)
     read = _passages(answers.pop()) if ids and not plan.texts else {}
     return published_in(answers.pop()) if answers else Published(), read
 
@@ -61,8 +59,7 @@ def with_passages(engine: Engine, plan: Plan, candidates: Sequence[Candidate]) -
     unread = [one.chunk_id for one in candidates if not isinstance(one.found, Passage)]
     if not unread:
         return tuple(candidates)
-    (answer,) = engine.msearch([(plan.header(), build.texts_body(unread, plan.filters))])
-    raise_failure(answer, plan.index)
+    (answer,) = answers_of(engine, [(plan.header(), build.texts_body(unread, plan.filters))])
     passages = _passages(answer)
     return tuple(with_text(one, passages) for one in candidates)
 
@@ -109,9 +106,7 @@ def details(
     if hits:
         body = build.details_body([hit.chunk_id for hit in hits], plan.filters, highlight, plan.vector, profile)
         searches.append((plan.header(), body))
-    answers = list(engine.msearch(searches)) if searches else []
-    for answer, (header, _) in zip(answers, searches, strict=True):
-        raise_failure(answer, str(header["index"]))
+    answers = answers_of(engine, searches)
     found = {}
     for row in answers[-1]["hits"]["hits"] if hits else ():
         variants = [text for texts in row.get("highlight", {}).values() for text in texts]
@@ -128,8 +123,7 @@ def stored_vectors(engine: Engine, plan: Plan, ids: Sequence[str]) -> dict[str, 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
-    (answer,) = engine.msearch([(plan.header(), build.vectors_body(ids, plan.filters))])
-    raise_failure(answer, plan.index)
+    (answer,) = answers_of(engine, [(plan.header(), build.vectors_body(ids, plan.filters))])
     return {
         row["_id"]: np.asarray(row["_source"][fields.EMBEDDING], dtype=np.float32) for row in answer["hits"]["hits"]
     }

@@ -1,8 +1,8 @@
-"""Sends what `build` made, and reads every answer: all legs in one `_msearch`, scores and highlights on demand."""
+"""Sends what `build` made, and reads every answer: all legs in one `_msearch`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -187,9 +187,21 @@ def published(engine: Engine, plan: Plan, documents: Collection[str]) -> Publish
     """
     if plan.registry is None or not documents:
         return Published()
-    (answer,) = engine.msearch([published_search(plan.registry, plan.filters[0], documents)])
-    raise_failure(answer, plan.registry)
+    (answer,) = answers_of(engine, [published_search(plan.registry, plan.filters[0], documents)])
     return published_in(answer)
+
+
+def answers_of(engine: Engine, searches: Sequence[tuple[build.Body, build.Body]]) -> list[Answer]:
+    """The answers to searches (header and body) in one `_msearch`, in order; nothing is sent where there are none.
+
+    Raises:
+        EngineRejected, EngineOverloaded, IndexMissing: one of them failed.
+        EngineUnreachable
+    """
+    answers: list[Answer] = list(engine.msearch(searches)) if searches else []
+    for answer, (header, _) in zip(answers, searches, strict=True):
+        raise_failure(answer, str(header["index"]))
+    return answers
 
 
 def failure_of(answer: Answer, index: str) -> MafteachError | None:
@@ -225,8 +237,7 @@ def _lexical_rows(engine: Engine, plan: Plan, answer: Answer) -> list[Row]:
     asked = plan.candidates + build.TIE_MARGIN
     if plan.lexical is not None and len(rows) == asked and rows[-1]["_score"] == rows[plan.candidates - 1]["_score"]:
         body = build.lexical_body(plan.lexical, candidates=plan.candidates, sorted_by_id=True, texts=plan.texts)
-        (answer,) = engine.msearch([(plan.header(global_statistics=True), body)])
-        raise_failure(answer, plan.index)
+        (answer,) = answers_of(engine, [(plan.header(global_statistics=True), body)])
         rows = answer["hits"]["hits"]
     return [(_found(row), _score("bm25", row)) for row in rows]
 

@@ -15,7 +15,7 @@ from query.evidence import EDGES, Counts, analyses_of, content_words, holds
 from query.filters import Clause
 from query.highlighting import CLOSE, OPEN
 from query.question_text import FINALS, one_slip, without_prefixes
-from query.retrieve import Plan, raise_failure
+from query.retrieve import Plan, answers_of
 from search_config import fields
 from search_config.client import Engine
 
@@ -94,9 +94,7 @@ def _known(engine: Engine, plan: Plan, words: Sequence[str]) -> dict[str, bool]:
     if not words:
         return {}
     bodies = [_one([*plan.filters, holds(word, analyses_of(word))]) for word in words]
-    answers = engine.msearch([(plan.header(), body) for body in bodies])
-    for answer in answers:
-        raise_failure(answer, plan.index)
+    answers = answers_of(engine, [(plan.header(), body) for body in bodies])
     return {word: bool(answer["hits"]["total"]["value"]) for word, answer in zip(words, answers, strict=True)}
 
 
@@ -108,10 +106,9 @@ def _near(engine: Engine, plan: Plan, words: Sequence[str]) -> Mapping[str, str]
     """For each word the commonest one of the visible passages that is one letter away."""
     if not words:
         return {}
-    answers = engine.msearch([(plan.header(), _near_body(word, plan.filters)) for word in words])
+    answers = answers_of(engine, [(plan.header(), _near_body(word, plan.filters)) for word in words])
     found = {}
     for word, answer in zip(words, answers, strict=True):
-        raise_failure(answer, plan.index)
         counts: Counter[str] = Counter()
         for row in answer["hits"]["hits"]:
             marked = {

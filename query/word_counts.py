@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 from typing import Final
 
@@ -23,7 +23,8 @@ FRESH_S: Final = 10.0
 KEPT: Final = 50_000
 
 Clock = Callable[[], float]
-# Index, filters, word; no word for all passages that pass the filters.
+# Index and filters; with a word, what is counted: no word for all passages that pass the filters.
+_Place = tuple[str, str]
 _Key = tuple[str, str, str]
 _ALL: Final = ""
 
@@ -38,16 +39,10 @@ class WordCounts:
 
     def known(self, header: Body, filters: Sequence[Clause], words: Sequence[str]) -> Counts | None:
         """The counts, where none of them is older than `FRESH_S`; else None."""
-        oldest = self._clock() - FRESH_S
-        found = []
-        with self._lock:
-            for key in _keys(header, filters, words):
-                counted_at, count = self._kept.get(key, (oldest, 0))
-                if counted_at <= oldest:
-                    return None
-                found.append(count)
-        everything, *holding = found
-        return Counts(everything, tuple(holding))
+        fresh = self._fresh(_place(header, filters), (_ALL, *words))
+        if len(fresh) < len({_ALL, *words}):
+            return None
+        return Counts(fresh[_ALL], tuple(fresh[word] for word in words))
 
     def counted(self, engine: Engine, header: Body, filters: Sequence[Clause], words: Sequence[str]) -> Counts:
         """The counts; those that are not known are asked for in one `_msearch`.
@@ -55,18 +50,26 @@ class WordCounts:
         Raises:
             EngineRejected, EngineOverloaded, EngineUnreachable
         """
-        missing = [word for word in words if self.known(header, filters, [word]) is None]
-        new = counted(engine, header, filters, missing)
+        place = _place(header, filters)
+        known = self._fresh(place, words)
+        missing = [word for word in words if word not in known]
+        asked = counted(engine, header, filters, missing)
+        new = {_ALL: asked.passages, **dict(zip(missing, asked.holding, strict=True))}
         now = self._clock()
         with self._lock:
             if len(self._kept) > KEPT:
                 self._kept.clear()
-            for key, count in zip(_keys(header, filters, missing), (new.passages, *new.holding), strict=True):
-                self._kept[key] = (now, count)
-            found = [self._kept.get(key, (now, 0))[1] for key in _keys(header, filters, words)[1:]]
-        return Counts(new.passages, tuple(found))
+            self._kept.update({(*place, word): (now, count) for word, count in new.items()})
+        every = known | new
+        return Counts(every[_ALL], tuple(every[word] for word in words))
+
+    def _fresh(self, place: _Place, words: Iterable[str]) -> dict[str, int]:
+        """The counts that are not too old, by word."""
+        oldest = self._clock() - FRESH_S
+        with self._lock:
+            kept = {word: self._kept.get((*place, word)) for word in words}
+        return {word: entry[1] for word, entry in kept.items() if entry is not None and entry[0] > oldest}
 
 
-def _keys(header: Body, filters: Sequence[Clause], words: Sequence[str]) -> list[_Key]:
-    passed = json.dumps(list(filters), sort_keys=True)
-    return [(str(header["index"]), passed, word) for word in (_ALL, *words)]
+def _place(header: Body, filters: Sequence[Clause]) -> _Place:
+    return str(header["index"]), json.dumps(list(filters), sort_keys=True)

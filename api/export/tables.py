@@ -86,10 +86,10 @@ def tables_of(result: SearchResult, records: Mapping[str, DocumentRecord]) -> Ta
 
 def _language(result: SearchResult) -> Tongue:
     """The question's; for an identifier alone, or another script, that of what was found."""
-    if result.language in ("he", "en"):
-        return "he" if result.language == "he" else "en"
-    found = " ".join(hit.content for hit in result.hits)
-    return "he" if language_of(found) == "he" else "en"
+    said = result.language
+    if said not in ("he", "en"):
+        said = language_of(" ".join(hit.content for hit in result.hits))
+    return "he" if said == "he" else "en"
 
 
 def _passages(result: SearchResult, words: Mapping[str, str]) -> Table:

@@ -58,7 +58,7 @@ class Mafteach:
     def nearest(self, query: str, tenant: str) -> list[str]:
         """The dense mode, before a page is cut where hits fall off."""
         request = SearchRequest(tenant=tenant, query=query, size=SIZE, mode="dense")
-        return [candidate.chunk_id for candidate in rank(request, self._context).fused[:SIZE]]
+        return [candidate.chunk_id for candidate in rank(request, self._context, texts=False).fused[:SIZE]]
 
     def close(self) -> None:
         """The context is the caller's."""

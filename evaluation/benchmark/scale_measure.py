@@ -129,7 +129,8 @@ Ask = Callable[[tuple[str, tuple[float, ...]]], object]
 
 
 def legs_asker(engine: Engine, index: str, profile: Profile, variant: Variant, *, tenant: str = MEDIUM_TENANT) -> Ask:
-    """Asks for both legs in one `_msearch`, as a search sends them, with what a candidate is made of."""
+    """Asks for both legs in one `_msearch`, as a search sends them, each row with its passage: as where a stage
+    looks into them (`query.retrieve.Plan.texts`); else a search asks for keys alone, which takes about half."""
     clauses = tenant_filter(tenant)
     header: dict[str, Any] = {"index": index}
     if (routing := variant.routing(tenant)) is not None:

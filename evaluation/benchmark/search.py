@@ -126,7 +126,7 @@ def _measured(bare: Bare, served: Served, corpus: Corpus, *, quick: bool) -> Ben
     with connected(served) as search:
         for query in warm:
             search(query), bare.ask(query)
-        ours, theirs, stages, refused = _alternating(search, bare, single)
+        ours, theirs, stages, refused = _alternating(search, bare.ask, single)
     rates = [_rates(bare, served, rest[at * CLIENTS * each :][: CLIENTS * each], first=at % 2) for at in range(rounds)]
     overhead = statistics.median(ours) / statistics.median(theirs)
     rate = statistics.median(mine / other for mine, other in rates)
@@ -164,13 +164,8 @@ def _of_one_percent(bare: Bare, served: Served, corpus: Corpus, *, quick: bool) 
     with connected(served) as search:
         for query in asked[:WARM_UP]:
             search(query), bare.ask(query)
-        ours, theirs, _, _ = _alternating(search, bare, asked[WARM_UP:])
-        whole, alone = list[float](), list[float]()
-        for query in asked[WARM_UP:]:
-            for took, call in ((whole, search), (alone, bare.legs)):
-                start = time.perf_counter()
-                call(query)
-                took.append((time.perf_counter() - start) * MS)
+        ours, theirs, _, _ = _alternating(search, bare.ask, asked[WARM_UP:])
+        whole, alone, _, _ = _alternating(search, bare.legs, asked[WARM_UP:])
     overhead = statistics.median(ours) / statistics.median(theirs)
     legs = statistics.median(whole) / statistics.median(alone)
     return (
@@ -199,16 +194,16 @@ def questions(corpus: Corpus, count: int, tenant: str = LARGE) -> list[str]:
 
 
 def _alternating(
-    search: Callable[[str], Json], bare: Bare, queries: Sequence[str]
+    search: Callable[[str], Json], bare: Callable[[str], object], queries: Sequence[str]
 ) -> tuple[list[float], list[float], dict[str, list[float]], int]:
     """Milliseconds of each question by both, and of the stages that the service tells; and how many it refused."""
     ours, theirs, stages, refused = list[float](), list[float](), dict[str, list[float]](), 0
     for place, query in enumerate(queries):
         for mine in (place % 2 == 0, place % 2 == 1):
             start = time.perf_counter()
-            answer = search(query) if mine else bare.ask(query)
+            answer = search(query) if mine else bare(query)
             (ours if mine else theirs).append((time.perf_counter() - start) * MS)
-            if isinstance(answer, dict):
+            if mine and isinstance(answer, dict):
                 refused += answer["refused"]
                 for stage, took in answer["took_ms"].items():
                     stages.setdefault(stage, []).append(took)
