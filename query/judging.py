@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from types import MappingProxyType
+from typing import Final, Protocol
 
 from models.base import TokenCounter
 from query import build, wording
 from query.answer_type import unsaid
 from query.beside import beside
-from query.candidate import Candidate
+from query.candidate import Candidate, Passage
 from query.evidence import Counts, Evidence, content_words, counted, evidence
 from query.features import COSINE, MAXSIM_MEAN, Features, QueryTokens
 from query.filters import Clause
@@ -26,6 +27,8 @@ from query.word_counts import WordCounts
 from query.word_matches import rarity_unmatched
 from query.wording import Tongue, told, tongue
 from search_config.client import Engine
+
+NOTHING_READ: Final[Mapping[str, Passage]] = MappingProxyType({})
 
 
 class Ranking(Protocol):
@@ -99,12 +102,19 @@ def count_ahead(
 
 
 def judge(
-    engine: Engine, ranking: Ranking, profile: Profile, counter: TokenCounter, *, own_order: bool = True
+    engine: Engine,
+    ranking: Ranking,
+    profile: Profile,
+    counter: TokenCounter,
+    *,
+    own_order: bool = True,
+    read: Mapping[str, Passage] = NOTHING_READ,
 ) -> Judgement:
     """Decide, where the profile is calibrated for this kind of search.
 
     Args:
         own_order: whether the profile's own stages made the order; a cross-encoder's scores are of another scale.
+        read: passages that were read since, by chunk id.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
@@ -120,26 +130,29 @@ def judge(
     # A missing leg's scores are missing from what the threshold was learnt on.
     if ranking.degraded or ranking.plan.lexical is None or ranking.plan.vector is None:
         return Judgement(note=told(wording.ONE_LEG, language))
-    features = refusal_features(engine, ranking, counter)
+    features = refusal_features(engine, ranking, counter, read)
     missing = sorted(spec.model_for(ranking.language).features.keys() - features.keys())
     if missing:
         return Judgement(note=told(wording.FEATURES_MISSING, language, names=", ".join(missing)))
     return Judgement(decision=decide(spec, features, label, ranking.language), language=language)
 
 
-def refusal_features(engine: Engine, ranking: Ranking, counter: TokenCounter) -> dict[str, float]:
+def refusal_features(
+    engine: Engine, ranking: Ranking, counter: TokenCounter, read: Mapping[str, Passage] = NOTHING_READ
+) -> dict[str, float]:
     """Features of one search, by name (`query.refusal.features_of`), by the scores that the order was made with.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
-    read = ranking.features
-    rows = {candidate.chunk_id: row for row, candidate in enumerate(ranking.fused[: len(read.values)])}
-    names = [name for name in (COSINE, MAXSIM_MEAN) if name in read.names]
-    columns: dict[str, list[float]] = {name: read.column(name).tolist() for name in names}
+    seen = ranking.features
+    rows = {candidate.chunk_id: row for row, candidate in enumerate(ranking.fused[: len(seen.values)])}
+    names = [name for name in (COSINE, MAXSIM_MEAN) if name in seen.names]
+    columns: dict[str, list[float]] = {name: seen.column(name).tolist() for name in names}
     pool = [_judged(candidate, columns, rows.get(candidate.chunk_id)) for candidate in ranking.reranked[:POOL]]
     # Passages that hold an identifier stand before better scored ones; the first one is judged, whatever its score.
-    first = next(iter(with_passages(engine, ranking.plan, ranking.reranked[:1])), None)
+    best = [one._replace(found=read.get(one.chunk_id, one.found)) for one in ranking.reranked[:1]]
+    first = next(iter(with_passages(engine, ranking.plan, best)), None)
     found = evidence(engine, ranking.plan, first, counter.count_tokens, ranking.counted)
     if first is None:
         return features_of(pool, found)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from models.vectors import cosine_distance
 from query import build
-from query.candidate import Candidate, hit_of
+from query.candidate import Candidate, Passage, hit_of
 from query.cut import relevant
 from query.exactness import asked_exactly
 from query.explain import Stages, explained, places
@@ -17,9 +17,11 @@ from query.glossary import BOOST
 from query.grouping import group_by_document
 from query.language import identifiers
 from query.profile import Profile
+from query.published import published_in, published_search
 from query.reading import Detail, PassageGone, details, with_text
 from query.request import Expansion, Facet, Hit, Language, Leg, Replacement, SearchRequest
-from query.retrieve import Plan
+from query.reranking import POOL
+from query.retrieve import Answer, Plan, Rows
 from query.superseded import filters_of, in_force_first, replaced_body, replaced_by, replacements
 from search_config.client import Engine
 
@@ -30,7 +32,7 @@ class Ranked:
 
     Attributes:
         orders: the fused, reranked and diversified candidates; the last order is what is paged through.
-        compared: as in `query.ranking.StagedRanking`.
+        uncompared: as in `query.ranking.StagedRanking`.
     """
 
     query: str
@@ -40,29 +42,34 @@ class Ranked:
     orders: tuple[tuple[Candidate, ...], tuple[Candidate, ...], tuple[Candidate, ...]]
     expansions: tuple[Expansion, ...]
     reranker: bool
-    compared: frozenset[str] | None = None
+    uncompared: Rows | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of hits, and how many can be reached by paging."""
+    """One page of hits, and how many can be reached by paging.
+
+    Attributes:
+        passages: what was read for it, by chunk id.
+    """
 
     hits: tuple[Hit, ...]
     total: int
     facets: tuple[Facet, ...]
+    passages: Mapping[str, Passage]
 
 
 def page_of(engine: Engine, documents: str, request: SearchRequest, ranked: Ranked, profile: Profile) -> Page:
     """Cut the page that was asked for.
 
-    One request for highlights, distances and replaced versions together; another one only where a page changes because
-    of a replaced version, and for facets.
+    One request for texts, highlights, distances, versions and replaced documents together; another one only where a
+    page changes because of a replaced document, and for facets.
 
     Args:
         documents: the documents index.
 
     Raises:
-        PassageGone: a passage that was not read yet is not there any more, or none knows whether it is to be shown.
+        PassageGone: what was found by its key is not there any more, or not to be shown, or behind the pool.
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
     rows = relevant(ranked.orders[-1], profile.relative_cut)
@@ -72,15 +79,17 @@ def page_of(engine: Engine, documents: str, request: SearchRequest, ranked: Rank
     page, known, replaced = _cut(rows, request), dict[str, Detail](), dict[str, str]()
     words = _highlighted(ranked, profile)
     if ids:
-        beside = ({"index": documents, "allow_partial_search_results": False}, replaced_body(visible, ids))
-        known, answer = details(engine, ranked.plan, page, words, profile, beside=beside)
+        versions = _versions(ranked)
+        more = [({"index": documents, "allow_partial_search_results": False}, replaced_body(visible, ids)), *versions]
+        known, (answer, *compared) = details(engine, ranked.plan, page, words, profile, more)
         replaced = replaced_by(answer)
+        _check_versions(ranked, compared)
     if replaced:
         rows = in_force_first(rows, replaced)
         moved, page = page, _cut(rows, request)
         if {row.chunk_id for row in page} != {row.chunk_id for row in moved}:
             known, _ = details(engine, ranked.plan, page, words, profile)
-    if ranked.compared is not None and (other := {row.document_id for row in page} - ranked.compared):
+    if ranked.uncompared is not None and (other := {row.document_id for row in page} - _pool_documents(ranked)):
         raise PassageGone(f"versions of {', '.join(sorted(other))}")
     marks = replacements(engine, documents, request.tenant, request.groups, _of_page(replaced, page))
     stages = _stages(ranked, rows) if request.explain else None
@@ -92,7 +101,26 @@ def page_of(engine: Engine, documents: str, request: SearchRequest, ranked: Rank
     counted: tuple[Facet, ...] = ()
     if request.facets:
         counted = facets(engine, documents, request.facets, filters_of(engine, documents, request), ids)
-    return Page(hits, len(rows), counted)
+    return Page(hits, len(rows), counted, texts)
+
+
+def _pool_documents(ranked: Ranked) -> set[str]:
+    return {row.document_id for row in ranked.orders[0][:POOL]}
+
+
+def _versions(ranked: Ranked) -> list[tuple[build.Body, build.Body]]:
+    """Asks the registry which versions of the pool's documents are shown, where nobody did: a page may not reach behind
+    the pool then, and what stands there need not be compared."""
+    registry = ranked.plan.registry
+    if ranked.uncompared is None or registry is None:
+        return []
+    return [published_search(registry, ranked.plan.filters[0], _pool_documents(ranked))]
+
+
+def _check_versions(ranked: Ranked, answers: Sequence[Answer]) -> None:
+    found = [] if ranked.uncompared is None else ranked.uncompared.found()
+    if any(published_in(answer).hides(found) for answer in answers):
+        raise PassageGone("A version that is not shown was found.")
 
 
 def _cut(rows: Sequence[Candidate], request: SearchRequest) -> Sequence[Candidate]:

@@ -9,7 +9,7 @@ from query.candidate import Candidate
 from query.evidence import Counts
 from query.features import Features, QueryTokens
 from query.request import Degraded, Expansion, Language, Leg
-from query.retrieve import Plan
+from query.retrieve import Plan, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,7 @@ class StagedRanking:
         diversified: what `search` pages through; the stage before it, where MMR is off.
         expansions: what the tenant's glossary widened the lexical leg by.
         counted: gives the counts of the query's content words under the plan's filters, where they were asked for.
-        compared: documents whose version was compared with the registry's; None: all of them. A page that reaches
-            others must be made from a ranking of all.
+        uncompared: what the legs found, where it was not compared with the registry's versions yet; None where it was.
         took_ms: `embed`, `engine`, `fuse`; `rerank` and `diversify` where they were done.
     """
 
@@ -49,4 +48,4 @@ class StagedRanking:
     expansions: tuple[Expansion, ...] = ()
     sparse: tuple[Candidate, ...] = ()
     counted: Callable[[], Counts] | None = None
-    compared: frozenset[str] | None = None
+    uncompared: Rows | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,14 +13,14 @@ from query.candidate import Candidate, Passage, passage_of
 from query.filters import Clause
 from query.highlighting import marked
 from query.profile import Profile
-from query.published import Published, published_in, published_search
 from query.retrieve import Answer, Plan, answers_of
 from search_config import fields
 from search_config.client import Engine
 
 
 class PassageGone(LookupError):
-    """A passage was replaced or deleted since it was found by its key; a search that reads texts at once answers."""
+    """A passage was replaced or deleted since it was found by its key, or is of a version that is not shown; a search
+    that reads and compares all at once answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +30,6 @@ class Detail:
     passage: Passage
     highlights: tuple[str, ...]
     cosine: float | None
-
-
-def checked(
-    engine: Engine, plan: Plan, documents: Collection[str], ids: Sequence[str]
-) -> tuple[Published, dict[str, Passage]]:
-    """What the registry says of some documents; and the passages of some chunks, by chunk id, where the legs did not
-    read them. One `_msearch`.
-
-    Raises:
-        EngineRejected, EngineOverloaded, EngineUnreachable
-    """
-    requests = [published_search(plan.registry, plan.filters[0], documents)] if plan.registry and documents else []
-    if ids and not plan.texts:
-        requests.append((plan.header(), build.texts_body(ids, plan.filters)))
-    answers = answers_of(engine, requests)
-    read = _passages(answers.pop()) if ids and not plan.texts else {}
-    return published_in(answers.pop()) if answers else Published(), read
 
 
 def with_passages(engine: Engine, plan: Plan, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -60,7 +43,7 @@ def with_passages(engine: Engine, plan: Plan, candidates: Sequence[Candidate]) -
     if not unread:
         return tuple(candidates)
     (answer,) = answers_of(engine, [(plan.header(), build.texts_body(unread, plan.filters))])
-    passages = _passages(answer)
+    passages = {row["_id"]: passage_of(row["_source"]) for row in answer["hits"]["hits"]}
     return tuple(with_text(one, passages) for one in candidates)
 
 
@@ -78,31 +61,27 @@ def with_text(candidate: Candidate, passages: Mapping[str, Passage]) -> Candidat
     return candidate._replace(found=passage)
 
 
-def _passages(answer: Answer) -> dict[str, Passage]:
-    return {row["_id"]: passage_of(row["_source"]) for row in answer["hits"]["hits"]}
-
-
 def details(
     engine: Engine,
     plan: Plan,
     hits: Sequence[Candidate],
     highlight: Clause,
     profile: Profile,
-    beside: tuple[build.Body, build.Body] | None = None,
-) -> tuple[dict[str, Detail], Answer]:
-    """Texts, highlights and exact cosines of a page's hits, by chunk id; and the answer to one more search, sent with
+    more: Sequence[tuple[build.Body, build.Body]] = (),
+) -> tuple[dict[str, Detail], list[Answer]]:
+    """Texts, highlights and exact cosines of a page's hits, by chunk id; and the answers to other searches, sent with
     them.
 
     Asked for the page alone: marking all candidates takes the engine several times as long as finding them.
 
     Args:
         highlight: the `lexical_query` whose words are marked.
-        beside: header and body of the other search; without one its answer is empty.
+        more: header and body of each of the other searches.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
-    searches = [] if beside is None else [beside]
+    searches = list(more)
     if hits:
         body = build.details_body([hit.chunk_id for hit in hits], plan.filters, highlight, plan.vector, profile)
         searches.append((plan.header(), body))
@@ -114,7 +93,7 @@ def details(
         whole = marked(passage.content, variants)
         cosine = None if plan.vector is None else build.cosine_of(row["_score"])
         found[row["_id"]] = Detail(passage, () if whole is None else (whole,), cosine)
-    return found, {} if beside is None else answers[0]
+    return found, answers[: len(more)]
 
 
 def stored_vectors(engine: Engine, plan: Plan, ids: Sequence[str]) -> dict[str, Vectors]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import date
-from functools import partial
 
 from query import wording
-from query.beside import beside
 from query.clock import Clock
 from query.comparison import compared, sides_of
 from query.context import SearchContext as SearchContext
@@ -17,6 +16,7 @@ from query.page import Ranked, page_of
 from query.ranking import StagedRanking as StagedRanking
 from query.reading import PassageGone
 from query.request import Filters, IndexIdentity, Language, SearchRequest, SearchResult
+from query.reranking import POOL
 from query.routing import RouteDecision
 from query.spelling import did_you_mean
 from query.staging import MIN_CANDIDATES as MIN_CANDIDATES
@@ -107,18 +107,18 @@ def passages(request: SearchRequest, context: SearchContext) -> SearchResult:
     Raises:
         as `search`.
     """
-    try:
-        return _passages(request, context, texts=False)
-    except PassageGone:
-        # Found by its key and replaced before it was read, or on a page behind the pool: what is read and compared at
-        # once can't be missed.
-        return _passages(request, context, texts=True)
+    if request.from_ + request.size <= POOL:
+        with suppress(PassageGone):
+            return _passages(request, context, whole=False)
+    # Behind the pool, or where something found by its key was replaced before it was read: what is read and compared at
+    # once can't be missed.
+    return _passages(request, context, whole=True)
 
 
-def _passages(request: SearchRequest, context: SearchContext, *, texts: bool) -> SearchResult:
+def _passages(request: SearchRequest, context: SearchContext, *, whole: bool) -> SearchResult:
     clock = Clock()
     with clock.stage("total"):
-        ranking = rank(request, context, judged=True, texts=texts)
+        ranking = rank(request, context, judged=True, whole=whole)
         ranked = Ranked(
             ranking.query,
             ranking.language,
@@ -127,22 +127,19 @@ def _passages(request: SearchRequest, context: SearchContext, *, texts: bool) ->
             (ranking.fused, ranking.reranked, ranking.diversified),
             ranking.expansions,
             reranker=bool(ranking.features.values.size),
-            compared=ranking.compared,
+            uncompared=ranking.uncompared,
         )
-        # Neither needs the other, and the engine's part of both is about as long.
-        cut = beside(partial(page_of, context.engine, context.info.names.documents, request, ranked, context.profile))
-        try:
-            with clock.stage("refusal"):
-                judgement = judge(
-                    context.engine,
-                    ranking,
-                    context.profile,
-                    context.embedder,
-                    own_order=context.reranker is None,
-                )
-        finally:
-            with clock.stage("engine"):
-                page = cut.result()
+        with clock.stage("engine"):
+            page = page_of(context.engine, context.info.names.documents, request, ranked, context.profile)
+        with clock.stage("refusal"):
+            judgement = judge(
+                context.engine,
+                ranking,
+                context.profile,
+                context.embedder,
+                own_order=context.reranker is None,
+                read=page.passages,
+            )
         suggestion = None
         # Another spelling is looked for where nothing good was found, and at no cost elsewhere.
         wordless = ranking.weights["bm25"] > 0 and not ranking.lexical

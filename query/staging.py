@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from query import build, wording
-from query.beside import beside
 from query.candidate import Candidate, at_most, merged, scored, with_fused
 from query.clock import Clock
 from query.context import SearchContext
@@ -24,14 +22,15 @@ from query.judging import count_ahead
 from query.language import identifiers, identifiers_alone, query_language
 from query.polarity import side
 from query.ranking import StagedRanking
-from query.reading import checked, stored_vectors
+from query.reading import stored_vectors
 from query.request import Degraded, Expansion, Language, Leg, SearchRequest
-from query.reranking import POOL, LinearBlend, Reranker
+from query.reranking import LinearBlend, Reranker
 from query.reranking_stage import Reranked, reranked
-from query.retrieve import Legs, Plan, Rows, found_by_legs, one_version, ordered, published, retrieve
+from query.retrieve import Legs, Plan, Rows, found_by_legs, ordered, retrieve
 from query.superseded import filters_of
 from query.validation import clean_query
 from query.wording import either, told, tongue
+from search_config.client import Engine
 from search_config.errors import InvalidRequest
 
 # Candidates of each leg: 100, or twice the page where that is more, so that fusion has something to choose from.
@@ -39,9 +38,6 @@ MIN_CANDIDATES: Final = 100
 CANDIDATES_PER_HIT: Final = 2
 # A longer query has its own words for what it means, and needs the engine's clauses for them.
 MAX_EXPANDED_WORDS: Final = 30
-# Passages of the fused order that are read while it is reranked: what stands first afterwards is nearly always one of
-# them, and is judged at once.
-FIRST: Final = 5
 # Modes in which both legs are joined; a mode of one leg shows that leg's order as it is.
 HYBRID: Final = frozenset({"auto", "hybrid"})
 ONE_LEG: Final[dict[str, dict[Leg, float]]] = {
@@ -50,26 +46,26 @@ ONE_LEG: Final[dict[str, dict[Leg, float]]] = {
 }
 
 
-def rank(request: SearchRequest, context: SearchContext, *, judged: bool = False, texts: bool = True) -> StagedRanking:
+def rank(request: SearchRequest, context: SearchContext, *, judged: bool = False, whole: bool = True) -> StagedRanking:
     """Run the stages and keep the order of each; no page is cut and nothing is highlighted.
 
     Args:
         judged: whether a refusal will be decided: its words are counted while the model embeds the query.
-        texts: whether every candidate's passage is read. Else, where no stage looks into them, the first few alone
-            are: a page reads its own (`query.reading`).
+        whole: whether every candidate's passage is read, and its version compared with the registry's. Else whoever
+            cuts a page does both for it (`query.page`), and passages are read here only where a stage looks into them.
 
     Raises:
         as `query.search.search`.
     """
     clock = Clock()
-    asked = _asked(request, context, clock, judged=judged, texts=texts)
+    asked = _asked(request, context, clock, judged=judged, whole=whole)
     with clock.stage("engine"):
-        found = _found(asked, context)
+        found = _found(asked, context, whole=whole)
     with clock.stage("fuse"):
         order = _fused(asked, context, found)
     if asked.reranker is not None:
         with clock.stage("rerank"):
-            order = _reranked_of_one_version(asked, context, found, order)
+            order = _reranked(asked, context, found.plan, order)
     return StagedRanking(
         query=asked.query,
         language=asked.language,
@@ -90,7 +86,7 @@ def rank(request: SearchRequest, context: SearchContext, *, judged: bool = False
         expansions=asked.expansions,
         sparse=order.legs.sparse,
         counted=asked.counted,
-        compared=order.compared,
+        uncompared=found.rows,
     )
 
 
@@ -140,7 +136,6 @@ class _Order:
     Attributes:
         weights: of the legs that answered.
         lifted: whether the holders of an identifier stand before what fusion put first.
-        compared: documents whose version was compared with the registry's; None: all.
     """
 
     legs: Legs
@@ -148,10 +143,9 @@ class _Order:
     fused: tuple[Candidate, ...]
     lifted: bool
     after: Reranked
-    compared: frozenset[str] | None = None
 
 
-def _asked(request: SearchRequest, context: SearchContext, clock: Clock, *, judged: bool, texts: bool) -> _Asked:
+def _asked(request: SearchRequest, context: SearchContext, clock: Clock, *, judged: bool, whole: bool) -> _Asked:
     """Everything that is known before the engine is asked for passages."""
     notes, degraded = list[str](), list[Degraded]()
     query = clean_query(request.query, max_chars=context.settings.max_query_chars)
@@ -187,7 +181,7 @@ def _asked(request: SearchRequest, context: SearchContext, clock: Clock, *, judg
         lookup=lookup,
         reranker=reranker,
         numbers=numbers,
-        plan=replace(plan, texts=texts or bool(looked_into)),
+        plan=replace(plan, texts=whole or bool(looked_into)),
         expansions=expansions,
         counted=counted,
         notes=tuple(notes),
@@ -195,20 +189,21 @@ def _asked(request: SearchRequest, context: SearchContext, clock: Clock, *, judg
     )
 
 
-def _found(asked: _Asked, context: SearchContext) -> _Found:
+def _found(asked: _Asked, context: SearchContext, *, whole: bool) -> _Found:
     """All legs among the passages that hold an identifier; among all, where none does or nothing is looked up."""
-    engine, plan = context.engine, asked.plan
+    engine, plan, note = context.engine, asked.plan, None
     if asked.lookup:
-        narrowed = plan.narrowed(build.holds_any(asked.lookup))
-        legs = retrieve(engine, narrowed)
-        if any(legs.by_leg().values()):
-            return _Found(narrowed, legs)
+        narrowed = _legs(engine, plan.narrowed(build.holds_any(asked.lookup)), whole=whole)
+        if any(narrowed.legs.by_leg().values()):
+            return narrowed
         spoken = tongue(plan.query)
         note = told(wording.NOT_HELD, spoken, words=either(asked.lookup, spoken))
-        return _Found(plan, retrieve(engine, plan), note=note)
-    if asked.reranker is None:
+    return replace(_legs(engine, plan, whole=whole), note=note)
+
+
+def _legs(engine: Engine, plan: Plan, *, whole: bool) -> _Found:
+    if whole:
         return _Found(plan, retrieve(engine, plan))
-    # The registry is asked while the reranker's features are.
     rows = found_by_legs(engine, plan)
     return _Found(plan, ordered(plan, rows), rows)
 
@@ -234,28 +229,6 @@ def _reranked(asked: _Asked, context: SearchContext, plan: Plan, order: _Order) 
     return replace(
         order, after=replace(after, candidates=holders_first(after.candidates, asked.identifiers, asked.query))
     )
-
-
-def _reranked_of_one_version(asked: _Asked, context: SearchContext, found: _Found, order: _Order) -> _Order:
-    """The fused order reranked while the registry is asked which versions are shown; once more where it hides one."""
-    engine, plan, rows = context.engine, found.plan, found.rows
-    if rows is None:
-        return _reranked(asked, context, plan, order)
-    # Where a page reads its own passages, it may not reach behind the pool: those there need not be compared.
-    some = None if plan.texts else frozenset(one.document_id for one in order.fused[:POOL])
-    first = [candidate.chunk_id for candidate in order.fused[:FIRST]]
-    looking = beside(partial(checked, engine, plan, rows.documents() if some is None else some, first))
-    try:
-        order = replace(_reranked(asked, context, plan, order), compared=some)
-    finally:
-        now, passages = looking.result()
-    if now.hides(rows.found()):
-        now = published(engine, plan, rows.documents())
-        legs = ordered(plan, one_version(engine, plan, rows, now))
-        order = _reranked(asked, context, plan, _fused(asked, context, replace(found, legs=legs)))
-    pool, rest = order.after.candidates[:POOL], order.after.candidates[POOL:]
-    read = tuple(one._replace(found=passages.get(one.chunk_id, one.found)) for one in pool)
-    return replace(order, after=replace(order.after, candidates=(*read, *rest)))
 
 
 def _notes(asked: _Asked, found: _Found, order: _Order) -> tuple[str, ...]:

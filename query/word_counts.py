@@ -1,74 +1,114 @@
-"""How many passages hold each word of a query, as searches read it: counted once for the searches of some seconds.
+"""How many passages hold each word of a query, as searches read it: counted once for many searches.
 
-What a word weighs when a refusal is decided is the logarithm of its rarity, which a few new passages hardly move;
-counting the words of one query takes the engine a quarter of what a leg does.
+What a word weighs when a refusal is decided is the logarithm of its rarity, and counting the words of one query takes
+the engine a quarter of what a leg does. So a count is kept for as long as the passages are about as many as they were:
+so many new ones as could change its rarity by more than a tenth make it be counted again, and so does time, since a
+document may be replaced by one of the same length. How many passages there are is asked every few seconds.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
 from query.build import Body
 from query.evidence import Counts, counted
 from query.filters import Clause
 from search_config.client import Engine
 
-# Seconds for which a count is taken as it was.
+# Seconds for which the number of all passages is taken as it was.
 FRESH_S: Final = 10.0
+# Seconds for which a word's count is, at most.
+STEADY_S: Final = 600.0
+# A word's count is counted again where the passages became more or fewer by over a tenth of it: its rarity may have
+# moved by .1 then, of about 2 for a common word and 9 for a rare one. Of a word that none holds, by a single one.
+MOVED: Final = 10
 # Counts that are kept, of all tenants and filters; some megabytes. Then all are forgotten: it costs one count each.
 KEPT: Final = 50_000
 
 Clock = Callable[[], float]
-# Index and filters; with a word, what is counted: no word for all passages that pass the filters.
+# Index and filters; with a word, what is counted.
 _Place = tuple[str, str]
 _Key = tuple[str, str, str]
-_ALL: Final = ""
+
+
+class _Kept(NamedTuple):
+    """A word's count, when it was counted, and among how many passages."""
+
+    at: float
+    passages: int
+    holding: int
+
+    def stands(self, now: float, passages: int) -> bool:
+        """Whether it is still about right."""
+        return now - self.at < STEADY_S and abs(passages - self.passages) * MOVED <= self.holding
 
 
 class WordCounts:
-    """Counts of the last seconds, by index, filters (the tenant's first) and word. Safe for several threads."""
+    """Counts by index, filters (the tenant's first) and word. Safe for several threads."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
         self._lock = Lock()
-        self._kept: dict[_Key, tuple[float, int]] = {}
+        self._all: dict[_Place, tuple[float, int]] = {}
+        self._kept: dict[_Key, _Kept] = {}
 
     def known(self, header: Body, filters: Sequence[Clause], words: Sequence[str]) -> Counts | None:
-        """The counts, where none of them is older than `FRESH_S`; else None."""
-        fresh = self._fresh(_place(header, filters), (_ALL, *words))
-        if len(fresh) < len({_ALL, *words}):
+        """The counts, where all of them stand; else None."""
+        place, now = _place(header, filters), self._clock()
+        with self._lock:
+            at, passages = self._all.get(place, (-math.inf, 0))
+        if now - at >= FRESH_S:
             return None
-        return Counts(fresh[_ALL], tuple(fresh[word] for word in words))
+        standing = self._standing(place, words, passages)
+        return Counts(passages, tuple(standing[word] for word in words)) if standing.keys() >= set(words) else None
 
     def counted(self, engine: Engine, header: Body, filters: Sequence[Clause], words: Sequence[str]) -> Counts:
-        """The counts; those that are not known are asked for in one `_msearch`.
+        """The counts. Those that are not known are asked for in one `_msearch`, and those that turn out not to stand
+        any more in another one.
 
         Raises:
             EngineRejected, EngineOverloaded, EngineUnreachable
         """
         place = _place(header, filters)
-        known = self._fresh(place, words)
+        with self._lock:
+            last = self._all.get(place, (0.0, 0))[1]
+        passages, found = self._asked(engine, header, filters, words, self._standing(place, words, last))
+        standing = self._standing(place, words, passages) | found
+        if len(standing) < len(words):
+            passages, found = self._asked(engine, header, filters, words, standing)
+        return Counts(passages, tuple((standing | found)[word] for word in words))
+
+    def _asked(
+        self, engine: Engine, header: Body, filters: Sequence[Clause], words: Sequence[str], known: Mapping[str, int]
+    ) -> tuple[int, dict[str, int]]:
+        """All passages, and those that hold each word whose count is not known."""
         missing = [word for word in words if word not in known]
         asked = counted(engine, header, filters, missing)
-        new = {_ALL: asked.passages, **dict(zip(missing, asked.holding, strict=True))}
+        found = dict(zip(missing, asked.holding, strict=True))
+        self._keep(_place(header, filters), self._clock(), asked.passages, found)
+        return asked.passages, found
+
+    def _standing(self, place: _Place, words: Iterable[str], passages: int) -> dict[str, int]:
+        """The counts that stand among so many passages, by word."""
         now = self._clock()
+        with self._lock:
+            kept = {word: self._kept.get((*place, word)) for word in words}
+        return {
+            word: entry.holding for word, entry in kept.items() if entry is not None and entry.stands(now, passages)
+        }
+
+    def _keep(self, place: _Place, now: float, passages: int, counts: Mapping[str, int]) -> None:
         with self._lock:
             if len(self._kept) > KEPT:
                 self._kept.clear()
-            self._kept.update({(*place, word): (now, count) for word, count in new.items()})
-        every = known | new
-        return Counts(every[_ALL], tuple(every[word] for word in words))
-
-    def _fresh(self, place: _Place, words: Iterable[str]) -> dict[str, int]:
-        """The counts that are not too old, by word."""
-        oldest = self._clock() - FRESH_S
-        with self._lock:
-            kept = {word: self._kept.get((*place, word)) for word in words}
-        return {word: entry[1] for word, entry in kept.items() if entry is not None and entry[0] > oldest}
+                self._all.clear()
+            self._all[place] = now, passages
+            self._kept.update({(*place, word): _Kept(now, passages, count) for word, count in counts.items()})
 
 
 def _place(header: Body, filters: Sequence[Clause]) -> _Place:

@@ -9,9 +9,11 @@ from typing import Final
 from evaluation.benchmark.peers_base import CANDIDATES, SIZE, Described, Row
 from models.base import Embedder
 from query import build
+from query.candidate import passage_of
 from query.filters import tenant_filter
-from query.reading import with_passages
+from query.published import published_in, published_search
 from query.request import SearchRequest, Weights
+from query.retrieve import answers_of
 from query.search import SearchContext, rank, search
 from search_config import fields
 from search_config.client import Engine
@@ -50,15 +52,22 @@ class Mafteach:
         weights = None if own is None else Weights(bm25=own["bm25"], knn=own["knn"])
         request = SearchRequest(tenant=tenant, query=query, size=SIZE, weights=weights)
         if not self._page:
-            ranking = rank(request, self._context, texts=False)
-            read = with_passages(self._context.engine, ranking.plan, ranking.diversified[:SIZE])
-            return [candidate.passage.chunk_id for candidate in read]
+            return self._passages(request)
         return [hit.chunk_id for hit in search(request, self._context).hits]
+
+    def _passages(self, request: SearchRequest) -> list[str]:
+        """Texts of the best, and the versions that are shown of their documents, in one request as for a page."""
+        plan, best = (ranking := rank(request, self._context, whole=False)).plan, ranking.diversified[:SIZE]
+        texts = (plan.header(), build.texts_body([one.chunk_id for one in best], plan.filters))
+        versions = published_search(plan.registry or "", plan.filters[0], {one.document_id for one in best})
+        shown, read = answers_of(self._context.engine, [versions, texts])
+        found = {row["_id"]: passage_of(row["_source"]) for row in read["hits"]["hits"]}
+        return [one.chunk_id for one in best if published_in(shown).shows(found[one.chunk_id])]
 
     def nearest(self, query: str, tenant: str) -> list[str]:
         """The dense mode, before a page is cut where hits fall off."""
         request = SearchRequest(tenant=tenant, query=query, size=SIZE, mode="dense")
-        return [candidate.chunk_id for candidate in rank(request, self._context, texts=False).fused[:SIZE]]
+        return [candidate.chunk_id for candidate in rank(request, self._context, whole=False).fused[:SIZE]]
 
     def close(self) -> None:
         """The context is the caller's."""

@@ -10,7 +10,7 @@ import pytest
 from query.request import SearchRequest
 from query.reranking import POOL
 from query.search import SearchContext, rank, search
-from query.word_counts import FRESH_S, WordCounts
+from query.word_counts import FRESH_S, STEADY_S, WordCounts
 from search_config.client import Engine
 from search_config.connection import EngineAccess
 from tests.engine.conftest import MakeContext
@@ -43,10 +43,9 @@ def test_a_page_is_the_ranking_s(context: SearchContext, start: int, size: int) 
 
 
 def test_the_texts_of_a_ranking_are_read_on_demand(context: SearchContext) -> None:
-    ranking = rank(SearchRequest(tenant="a", query=QUERY), context, texts=False)
-    assert ranking.reranked[0].document_id == ranking.reranked[0].passage.document_id
-    with pytest.raises(LookupError, match=ranking.reranked[-1].chunk_id):
-        _ = ranking.reranked[-1].passage
+    ranking = rank(SearchRequest(tenant="a", query=QUERY), context, whole=False)
+    with pytest.raises(LookupError, match=ranking.reranked[0].chunk_id):
+        _ = ranking.reranked[0].passage
 
 
 class _Replacing(Engine):
@@ -79,21 +78,49 @@ def test_what_is_gone_before_it_was_read_leaves_no_hole(context: SearchContext) 
     assert after[: len(before) - 1] == before[:-1]
 
 
-def test_counts_are_kept_for_some_seconds_and_for_one_tenant(make_context: MakeContext) -> None:
+def test_counts_are_kept_for_as_long_as_passages_are_as_many_and_for_one_tenant(make_context: MakeContext) -> None:
     now = 0.0
     counts = WordCounts(lambda: now)
-    made = make_context([Row("c0", "תו חניה"), Row("b0", "גן", tenant="b")])
+    rows = [Row(f"c{number}", f"תו {'חניה' if number < 10 else 'גן'}") for number in range(11)]
+    made = make_context([*rows, Row("b0", "גן", tenant="b")])
     header = {"index": made.info.index}
     own, other = [[{"term": {"tenant": {"value": tenant}}}] for tenant in "ab"]
     assert counts.known(header, own, ["חניה"]) is None
     first = counts.counted(made.engine, header, own, ["חניה", "גן"])
-    assert (first.passages, first.holding) == (1, (1, 0))
-    write(made.engine, made.info.index, [Row("c1", "חניה בגן")])
-    assert counts.known(header, own, ["גן", "חניה"]) == type(first)(1, (0, 1))
+    assert (first.passages, first.holding) == (11, (10, 1))
+    write(made.engine, made.info.index, [Row("c11", "תו בגן")])
+    assert counts.known(header, own, ["גן", "חניה"]) == type(first)(11, (1, 10))
     assert counts.known(header, other, ["גן"]) is None
     assert counts.counted(made.engine, header, other, ["גן"]).holding == (1,)
-    # Of a word that is new, the others are told as they were.
-    assert counts.counted(made.engine, header, own, ["חניה", "תו"]).holding == (1, 1)
+    # A new word brings the new number of passages, among which the old count of a rare one does not stand.
+    asked = _Asked(made.engine)
+    assert counts.counted(asked, header, own, ["תו"]).holding == (12,)
+    assert counts.known(header, own, ["גן"]) is None
+    assert counts.known(header, own, ["חניה", "תו"]) == type(first)(12, (10, 12))
+    assert counts.counted(asked, header, own, ["חניה", "גן"]) == type(first)(12, (10, 2))
+    assert asked.searches == [2, 2]
+    # After some seconds the passages alone are counted, and what turns out not to stand.
     now += FRESH_S
     assert counts.known(header, own, ["חניה"]) is None
-    assert counts.counted(made.engine, header, own, ["חניה", "גן"]).holding == (2, 1)
+    assert counts.counted(asked, header, own, ["חניה", "גן", "תו"]).holding == (10, 2, 12)
+    assert asked.searches == [2, 2, 1]
+    write(made.engine, made.info.index, [Row("c12", "גן"), Row("c13", "גן")])
+    now += FRESH_S
+    assert counts.counted(asked, header, own, ["גן"]).holding == (4,)
+    assert asked.searches == [2, 2, 1, 1, 2]
+    now += STEADY_S
+    assert counts.counted(asked, header, own, ["תו"]).holding == (12,)
+    assert asked.searches == [2, 2, 1, 1, 2, 2]
+    asked.close()
+
+
+class _Asked(Engine):
+    """Notes how many searches each request has."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine.url, timeout_s=30.0, access=EngineAccess())
+        self.searches: list[int] = []
+
+    def msearch(self, searches: Any) -> list[Any]:
+        self.searches.append(len(searches))
+        return super().msearch(searches)
