@@ -189,16 +189,22 @@ def features_body(
     vector: Sequence[float] | None,
     *,
     with_codes: bool,
+    with_texts: bool = False,
 ) -> Body:
     """What reranking reads of each named chunk: the scores of clauses by their names, the cosine (as the engine's
-    score, under the name `cosine`), the token code."""
+    score, under the name `cosine`), the token code, the chunk itself."""
     only = [*filters, _ids(ids)]
     should = [{"bool": {"must": [clause], "_name": name}} for name, clause in named.items()]
     if vector is not None:
         cosine = _cosine(vector, only)["script_score"]
         should.append({"script_score": {**cosine, "_name": "cosine"}})
     body = _scores_of({"bool": {"filter": only, "should": should}}, len(ids))
-    return {**body, "docvalue_fields": [fields.CHUNK_ID, fields.TOKEN_CODES]} if with_codes else body
+    if with_codes:
+        body["docvalue_fields"] = [fields.CHUNK_ID, fields.TOKEN_CODES]
+    if with_texts:
+        del body["stored_fields"]
+        body["_source"] = list(SOURCE_FIELDS)
+    return body
 
 
 def texts_body(ids: Sequence[str], filters: Sequence[Clause]) -> Body:

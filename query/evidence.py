@@ -102,14 +102,22 @@ def rarity(holding: int, passages: int) -> float:
     return math.log(1.0 + (max(passages, FEWEST) - holding + 0.5) / (holding + 0.5))
 
 
-def counted(engine: Engine, header: build.Body, filters: Sequence[Clause], words: Sequence[str]) -> Counts:
+def counted(
+    engine: Engine, header: build.Body, filters: Sequence[Clause], words: Sequence[str], passages: int | None = None
+) -> Counts:
     """Count among the passages that pass the filters: one `_msearch`.
+
+    Args:
+        passages: how many there are, where that is known; counting them takes longer than counting a word's.
 
     Raises:
         EngineRejected, EngineOverloaded, EngineUnreachable
     """
-    everything, *holding = map(_total, answers_of(engine, [(header, body) for body in _count_bodies(words, filters)]))
-    return Counts(everything, tuple(holding))
+    bodies = [_count_body([*filters, holds(word, analyses_of(word))]) for word in words]
+    if passages is None:
+        bodies.append(_count_body(filters))
+    totals = [_total(answer) for answer in answers_of(engine, [(header, body) for body in bodies])]
+    return Counts(totals.pop() if passages is None else passages, tuple(totals))
 
 
 def evidence(
@@ -235,11 +243,6 @@ def holds(word: str, analyses: Sequence[str]) -> Clause:
 def analyses_of(word: str) -> tuple[str, ...]:
     """The sub-fields in which a passage may hold a word in any form."""
     return (fields.INFLECTED,) if _HEBREW_WORD.fullmatch(word) else FORMS
-
-
-def _count_bodies(words: Sequence[str], filters: Sequence[Clause]) -> list[build.Body]:
-    """All passages, then those that hold each word."""
-    return [_count_body(filters), *(_count_body([*filters, holds(word, analyses_of(word))]) for word in words)]
 
 
 def _count_body(filters: Sequence[Clause]) -> build.Body:

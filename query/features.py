@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from models.base import TokenCoder, Vectors
 from query import build
 from query.base64_text import decoded
-from query.candidate import Candidate
+from query.candidate import Candidate, Passage, passage_of
 from query.exactness import held
 from query.language import identifiers
 from query.polarity import agreement, side
@@ -122,7 +122,16 @@ def collect(
     names += [IDENTIFIER, POLARITY]
     if not candidates:
         return Features(tuple(names), np.zeros((0, len(names))))
-    rows = _ask(engine, plan, candidates, searched, with_codes=tokens is not None)
+    marks, sided = identifiers(plan.query), side(plan.query)
+    unread = any(not isinstance(one.found, Passage) for one in candidates)
+    rows = _ask(
+        engine,
+        plan,
+        candidates,
+        searched,
+        with_codes=tokens is not None,
+        with_texts=unread and bool(marks or sided),
+    )
     columns = _scores(candidates, rows, [*map(bm25_feature, searched), *([] if plan.terms is None else [SPARSE])])
     if plan.vector is not None:
         columns[COSINE] = _cosines(candidates, rows)
@@ -131,18 +140,24 @@ def collect(
         found = tokens.coder.maxsim(tokens.tokens, _codes(candidates, rows))
         columns[MAXSIM], columns[MAXSIM_NEAR], matches = found.whole, found.near, found.by_token
         columns[MAXSIM_MEAN] = columns[MAXSIM] / max(1, len(tokens.tokens))
-    marks = identifiers(plan.query)
     columns[IDENTIFIER] = np.zeros(len(candidates))
-    if marks:
-        columns[IDENTIFIER] += [held(one.passage, marks) / len(marks) for one in candidates]
     columns[POLARITY] = np.zeros(len(candidates))
-    if side(plan.query):
-        columns[POLARITY] += [agreement(plan.query, one.passage.content) for one in candidates]
+    if marks or sided:
+        for place, passage in enumerate(_passages(candidates, rows)):
+            if passage is not None:
+                columns[IDENTIFIER][place] = held(passage, marks) / len(marks) if marks else 0.0
+                columns[POLARITY][place] = agreement(plan.query, passage.content) if sided else 0.0
     return Features(tuple(names), np.stack([columns[name] for name in names], axis=1), matches)
 
 
 def _ask(
-    engine: Engine, plan: Plan, candidates: Sequence[Candidate], searched: Sequence[str], *, with_codes: bool
+    engine: Engine,
+    plan: Plan,
+    candidates: Sequence[Candidate],
+    searched: Sequence[str],
+    *,
+    with_codes: bool,
+    with_texts: bool,
 ) -> dict[str, Mapping[str, Any]]:
     """The engine's rows by chunk id."""
     text, _ = build.bounded_text(plan.query, len(searched))
@@ -154,6 +169,7 @@ def _ask(
         # Known of every candidate of the dense leg; asked for only where one is not.
         plan.vector if any(one.cosine is None for one in candidates) else None,
         with_codes=with_codes,
+        with_texts=with_texts,
     )
     # Scores by name are given by `_search` alone: `_msearch` has no parameter for them.
     answer = engine.search(
@@ -190,6 +206,18 @@ def _cosines(candidates: Sequence[Candidate], rows: Mapping[str, Mapping[str, An
         elif COSINE in (matched := rows.get(candidate.chunk_id, {}).get("matched_queries", {})):
             values[place] = build.cosine_of(float(matched[COSINE]))
     return values
+
+
+def _passages(candidates: Sequence[Candidate], rows: Mapping[str, Mapping[str, Any]]) -> list[Passage | None]:
+    """The candidates' passages, read before or with these rows; None where one was replaced since it was found."""
+    return [
+        one.found
+        if isinstance(one.found, Passage)
+        else passage_of(rows[one.chunk_id]["_source"])
+        if one.chunk_id in rows
+        else None
+        for one in candidates
+    ]
 
 
 def _codes(candidates: Sequence[Candidate], rows: Mapping[str, Mapping[str, Any]]) -> list[bytes | None]:

@@ -38,15 +38,14 @@ def marked(content: str, variants: Iterable[str]) -> str | None:
 
 
 def _spans(variant: str) -> list[Span]:
-    spans, start, position = [], 0, 0
-    for character in variant:
-        if character == OPEN:
-            start = position
-        elif character == CLOSE:
-            spans.append((start, position))
-        else:
-            position += 1
-    return [span for span in spans if span[1] > span[0]]
+    first, *marks = variant.split(OPEN)
+    spans, position = [], len(first.replace(CLOSE, ""))
+    for piece in marks:
+        word, *rest = piece.split(CLOSE)
+        if word and rest:
+            spans.append((position, position + len(word)))
+        position += len(piece) - len(rest)
+    return spans
 
 
 def _union(spans: Iterable[Span]) -> list[Span]:

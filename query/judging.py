@@ -10,13 +10,12 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from models.base import TokenCounter
-from query import build, wording
+from query import wording
 from query.answer_type import unsaid
 from query.beside import beside
 from query.candidate import Candidate, Passage
 from query.evidence import Counts, Evidence, content_words, counted, evidence
 from query.features import COSINE, MAXSIM_MEAN, Features, QueryTokens
-from query.filters import Clause
 from query.profile import Profile
 from query.reading import with_passages
 from query.refusal import Decision, Judged, decide, features_of
@@ -71,20 +70,12 @@ class Judgement:
 
 
 def count_ahead(
-    engine: Engine,
-    index: str,
-    tenant: str,
-    query: str,
-    language: Language,
-    profile: Profile,
-    filters: Sequence[Clause],
-    counts: WordCounts | None = None,
+    engine: Engine, plan: Plan, language: Language, profile: Profile, counts: WordCounts | None = None
 ) -> Callable[[], Counts] | None:
     """Begin to count a query's words, which needs nothing that a search finds; None where the profile does not judge
     this class of queries.
 
     Args:
-        filters: of the search, the tenant's first.
         counts: of the last searches; None counts anew.
 
     Returns:
@@ -92,8 +83,7 @@ def count_ahead(
     """
     if profile.refusal is None or language not in profile.refusal.languages:
         return None
-    header = build.header(index, tenant=tenant, query=query)
-    words = content_words(query)
+    header, filters, words = plan.header(), plan.filters, content_words(plan.query)
     if counts is None:
         return beside(partial(counted, engine, header, filters, words)).result
     if (known := counts.known(header, filters, words)) is not None:

@@ -1,13 +1,15 @@
-"""Sends what `build` made, and reads every answer: all legs in one `_msearch`."""
+"""Sends what `build` made, and reads every answer: all legs in one `_msearch`, but for one that went ahead."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from models.base import Terms
 from query import build
+from query.beside import beside
 from query.candidate import Candidate, Found, key_of, newest_versions, passage_of, ranked
 from query.filters import Clause
 from query.published import ATTEMPTS, Published, published_in, published_search
@@ -17,6 +19,8 @@ from search_config.errors import EngineOverloaded, EngineRejected, IndexMissing,
 
 Answer = Mapping[str, Any]
 Row = tuple[Found, float]
+# Header and body.
+Search = tuple[build.Body, build.Body]
 
 NOT_FOUND: Final = 404
 
@@ -103,7 +107,15 @@ def retrieve(engine: Engine, plan: Plan) -> Legs:
         EngineRejected, EngineOverloaded, IndexMissing: every leg that was asked failed.
         EngineUnreachable: no answer at all.
     """
-    rows = found_by_legs(engine, plan)
+    return of_one_version(engine, plan, found_by_legs(engine, plan))
+
+
+def of_one_version(engine: Engine, plan: Plan, rows: Rows) -> Legs:
+    """The legs of what was found, each document in the version that the registry shows.
+
+    Raises:
+        EngineRejected, EngineOverloaded, EngineUnreachable
+    """
     now = published(engine, plan, rows.documents())
     return ordered(plan, one_version(engine, plan, rows, now) if now.hides(rows.found()) else rows)
 
@@ -147,28 +159,56 @@ def one_version(engine: Engine, plan: Plan, rows: Rows, now: Published) -> Rows:
     )
 
 
-def found_by_legs(engine: Engine, plan: Plan) -> Rows:
+def lexical_ahead(engine: Engine, plan: Plan) -> Callable[[], Answer] | None:
+    """Begin the lexical leg, which needs no vector; None where it is not wanted.
+
+    Returns:
+        Waits for its answer, for `found_by_legs`; raises what the request raised.
+    """
+    return (
+        None if plan.lexical is None else beside(partial(_answer, engine, _lexical_search(plan, plan.lexical))).result
+    )
+
+
+def _answer(engine: Engine, search: Search) -> Answer:
+    """The answer to one search, which may be a failure."""
+    answers: list[Answer] = engine.msearch([search])
+    return answers[0]
+
+
+def _lexical_search(plan: Plan, query: Clause) -> Search:
+    body = build.lexical_body(query, candidates=plan.candidates, texts=plan.texts)
+    return plan.header(global_statistics=True), body
+
+
+def found_by_legs(engine: Engine, plan: Plan, lexical: Callable[[], Answer] | None = None) -> Rows:
     """The wanted legs in one `_msearch`; nothing is compared with the registry.
+
+    Args:
+        lexical: gives the answer of the lexical leg, where it was begun before.
 
     Raises:
         as `retrieve`.
     """
-    searches: dict[Leg, tuple[build.Body, build.Body]] = {}
-    if plan.lexical is not None:
-        body = build.lexical_body(plan.lexical, candidates=plan.candidates, texts=plan.texts)
-        searches["bm25"] = (plan.header(global_statistics=True), body)
+    searches: dict[Leg, Search] = {}
+    if plan.lexical is not None and lexical is None:
+        searches["bm25"] = _lexical_search(plan, plan.lexical)
     if plan.vector is not None:
         body = build.dense_body(plan.vector, plan.filters, candidates=plan.candidates, texts=plan.texts)
         searches["knn"] = (plan.header(), body)
     if plan.sparse and plan.terms:
         body = build.sparse_body(plan.terms, plan.filters, candidates=plan.candidates, texts=plan.texts)
         searches["sparse"] = (plan.header(), body)
-    if not searches:
+    answers: dict[Leg, Answer] = dict(
+        zip(searches, engine.msearch([*searches.values()]) if searches else (), strict=True)
+    )
+    if lexical is not None:
+        answers["bm25"] = lexical()
+    if not answers:
         # The sparse leg alone, for a query without terms.
         return Rows([], [], [], ())
-    answers: dict[Leg, Answer] = dict(zip(searches, engine.msearch(list(searches.values())), strict=True))
     failures = {leg: error for leg, answer in answers.items() if (error := failure_of(answer, plan.index)) is not None}
-    if len(failures) == len(searches):
+    if len(failures) == len(answers):
         raise next(iter(failures.values()))
     answered = answers.keys() - failures.keys()
     return Rows(
@@ -191,7 +231,7 @@ def published(engine: Engine, plan: Plan, documents: Collection[str]) -> Publish
     return published_in(answer)
 
 
-def answers_of(engine: Engine, searches: Sequence[tuple[build.Body, build.Body]]) -> list[Answer]:
+def answers_of(engine: Engine, searches: Sequence[Search]) -> list[Answer]:
     """The answers to searches (header and body) in one `_msearch`, in order; nothing is sent where there are none.
 
     Raises:

@@ -6,13 +6,14 @@ from contextlib import suppress
 from datetime import date
 
 from query import wording
+from query.beside import searches
 from query.clock import Clock
 from query.comparison import compared, sides_of
 from query.context import SearchContext as SearchContext
-from query.judging import judge
+from query.judging import Judgement, judge
 from query.language import query_language
 from query.layers import decided, fields_say, taken
-from query.page import Ranked, page_of
+from query.page import Page, Ranked, page_of
 from query.ranking import StagedRanking as StagedRanking
 from query.reading import PassageGone
 from query.request import Filters, IndexIdentity, Language, SearchRequest, SearchResult
@@ -107,39 +108,20 @@ def passages(request: SearchRequest, context: SearchContext) -> SearchResult:
     Raises:
         as `search`.
     """
-    if request.from_ + request.size <= POOL:
-        with suppress(PassageGone):
-            return _passages(request, context, whole=False)
-    # Behind the pool, or where something found by its key was replaced before it was read: what is read and compared at
-    # once can't be missed.
-    return _passages(request, context, whole=True)
+    with searches.joined() as alone:
+        if request.from_ + request.size <= POOL:
+            with suppress(PassageGone):
+                return _passages(request, context, whole=False, alone=alone)
+        # Behind the pool, or where something found by its key was replaced before it was read: what is read and
+        # compared at once can't be missed.
+        return _passages(request, context, whole=True, alone=alone)
 
 
-def _passages(request: SearchRequest, context: SearchContext, *, whole: bool) -> SearchResult:
+def _passages(request: SearchRequest, context: SearchContext, *, whole: bool, alone: bool) -> SearchResult:
     clock = Clock()
     with clock.stage("total"):
-        ranking = rank(request, context, judged=True, whole=whole)
-        ranked = Ranked(
-            ranking.query,
-            ranking.language,
-            ranking.plan,
-            ranking.weights,
-            (ranking.fused, ranking.reranked, ranking.diversified),
-            ranking.expansions,
-            reranker=bool(ranking.features.values.size),
-            uncompared=ranking.uncompared,
-        )
-        with clock.stage("engine"):
-            page = page_of(context.engine, context.info.names.documents, request, ranked, context.profile)
-        with clock.stage("refusal"):
-            judgement = judge(
-                context.engine,
-                ranking,
-                context.profile,
-                context.embedder,
-                own_order=context.reranker is None,
-                read=page.passages,
-            )
+        ranking = rank(request, context, judged=True, whole=whole, alone=alone)
+        page, judgement = _page_and_judgement(request, context, ranking, clock)
         suggestion = None
         # Another spelling is looked for where nothing good was found, and at no cost elsewhere.
         wordless = ranking.weights["bm25"] > 0 and not ranking.lexical
@@ -165,3 +147,31 @@ def _passages(request: SearchRequest, context: SearchContext, *, whole: bool) ->
         glossary=ranking.expansions,
         did_you_mean=suggestion,
     )
+
+
+def _page_and_judgement(
+    request: SearchRequest, context: SearchContext, ranking: StagedRanking, clock: Clock
+) -> tuple[Page, Judgement]:
+    """What is shown, and whether it answers, by a passage that was read for the page."""
+    ranked = Ranked(
+        ranking.query,
+        ranking.language,
+        ranking.plan,
+        ranking.weights,
+        (ranking.fused, ranking.reranked, ranking.diversified),
+        ranking.expansions,
+        reranker=bool(ranking.features.values.size),
+        uncompared=ranking.uncompared,
+    )
+    with clock.stage("engine"):
+        page = page_of(context.engine, context.info.names.documents, request, ranked, context.profile)
+    with clock.stage("refusal"):
+        judgement = judge(
+            context.engine,
+            ranking,
+            context.profile,
+            context.embedder,
+            own_order=context.reranker is None,
+            read=page.passages,
+        )
+    return page, judgement

@@ -15,18 +15,16 @@ from query.diversity import pool as pool_of
 from query.embedding import EmbeddedQuery, embedded
 from query.evidence import Counts
 from query.exactness import asked_exactly, holders_first
-from query.filters import Clause
 from query.fusion import fuse, rule_for
 from query.glossary import BOOST
 from query.judging import count_ahead
 from query.language import identifiers, identifiers_alone, query_language
-from query.polarity import side
 from query.ranking import StagedRanking
 from query.reading import stored_vectors
 from query.request import Degraded, Expansion, Language, Leg, SearchRequest
 from query.reranking import LinearBlend, Reranker
 from query.reranking_stage import Reranked, reranked
-from query.retrieve import Legs, Plan, Rows, found_by_legs, ordered, retrieve
+from query.retrieve import Answer, Legs, Plan, Rows, found_by_legs, lexical_ahead, of_one_version, ordered
 from query.superseded import filters_of
 from query.validation import clean_query
 from query.wording import either, told, tongue
@@ -46,21 +44,25 @@ ONE_LEG: Final[dict[str, dict[Leg, float]]] = {
 }
 
 
-def rank(request: SearchRequest, context: SearchContext, *, judged: bool = False, whole: bool = True) -> StagedRanking:
+def rank(
+    request: SearchRequest, context: SearchContext, *, judged: bool = False, whole: bool = True, alone: bool = False
+) -> StagedRanking:
     """Run the stages and keep the order of each; no page is cut and nothing is highlighted.
 
     Args:
-        judged: whether a refusal will be decided: its words are counted while the model embeds the query.
+        judged: whether a refusal will be decided: its words are counted while candidates are fused and reranked.
         whole: whether every candidate's passage is read, and its version compared with the registry's. Else whoever
             cuts a page does both for it (`query.page`), and passages are read here only where a stage looks into them.
+        alone: whether there are cores to spare: the lexical leg is then asked while the model embeds the query.
 
     Raises:
         as `query.search.search`.
     """
     clock = Clock()
-    asked = _asked(request, context, clock, judged=judged, whole=whole)
+    asked = _asked(request, context, clock, whole=whole, alone=alone)
     with clock.stage("engine"):
         found = _found(asked, context, whole=whole)
+    counted = _counted(asked, context) if judged else None
     with clock.stage("fuse"):
         order = _fused(asked, context, found)
     if asked.reranker is not None:
@@ -85,7 +87,7 @@ def rank(request: SearchRequest, context: SearchContext, *, judged: bool = False
         took_ms=clock.took,
         expansions=asked.expansions,
         sparse=order.legs.sparse,
-        counted=asked.counted,
+        counted=counted,
         uncompared=found.rows,
     )
 
@@ -98,6 +100,7 @@ class _Asked:
         identifiers: what the query asks for as it is written.
         lookup: identifiers that are all of the query: where passages hold one, no passage without it is a candidate.
         reranker: None where the fused order, or one leg's, is shown as it is.
+        lexical: gives that leg's answer, where it was begun already.
     """
 
     query: str
@@ -109,7 +112,7 @@ class _Asked:
     numbers: EmbeddedQuery
     plan: Plan
     expansions: tuple[Expansion, ...]
-    counted: Callable[[], Counts] | None
+    lexical: Callable[[], Answer] | None
     notes: tuple[str, ...]
     degraded: tuple[Degraded, ...]
 
@@ -145,34 +148,31 @@ class _Order:
     after: Reranked
 
 
-def _asked(request: SearchRequest, context: SearchContext, clock: Clock, *, judged: bool, whole: bool) -> _Asked:
-    """Everything that is known before the engine is asked for passages."""
+def _asked(request: SearchRequest, context: SearchContext, clock: Clock, *, whole: bool, alone: bool) -> _Asked:
+    """Everything that is known before candidates are."""
     notes, degraded = list[str](), list[Degraded]()
     query = clean_query(request.query, max_chars=context.settings.max_query_chars)
     language = query_language(query)
     own = request.weights.shares() if request.weights is not None else None
     weights = ONE_LEG.get(request.mode) or own or context.profile.weights[language]
-    lookup = identifiers_alone(query) if request.mode != "dense" else ()
-    filters = filters_of(context.engine, context.info.names.documents, request)
     both = min(weights["bm25"], weights["knn"]) > 0
-    counted = None
-    if judged and both and not lookup and context.reranker is None:
-        index, tenant = context.info.index, request.tenant
-        counted = count_ahead(context.engine, index, tenant, query, language, context.profile, filters, context.counts)
-    with clock.stage("embed"):
-        numbers = embedded(query, weights, context.embedder, context.info.model.dim, notes, degraded)
     _check_sparse(weights, context)
-    expansions = _expansions(query, request, weights, context)
+    lookup = identifiers_alone(query) if request.mode != "dense" else ()
     exactly = asked_exactly(query) if request.mode in HYBRID else ()
     reranker = None
     if both and request.mode in HYBRID and language != "identifier":
         # The profile's blend has weights of its own; weights of a request are those of the fused order.
         reranker = context.reranker if own else _reranker(context, language)
-    # Only these stages look into passages.
-    looked_into = (
-        exactly or identifiers(query) or side(query) or not (reranker is None or isinstance(reranker, LinearBlend))
-    )
-    plan = _plan(query, request, weights, numbers, context, notes, expansions, filters)
+    # Only these look into every passage.
+    looked_into = exactly or not (reranker is None or isinstance(reranker, LinearBlend))
+    expansions = _expansions(query, request, weights, context)
+    plan = _plan(query, request, weights, context, expansions, texts=whole or bool(looked_into))
+    lexical = lexical_ahead(context.engine, plan) if alone and both and not lookup else None
+    with clock.stage("embed"):
+        numbers = embedded(query, weights, context.embedder, context.info.model.dim, notes, degraded)
+    read, all_of_it = build.lexical_text(query, context.profile)
+    if plan.lexical is not None and not all_of_it:
+        notes.append(told(wording.LONG, tongue(query), count=len(read.split())))
     return _Asked(
         query=query,
         language=language,
@@ -181,12 +181,20 @@ def _asked(request: SearchRequest, context: SearchContext, clock: Clock, *, judg
         lookup=lookup,
         reranker=reranker,
         numbers=numbers,
-        plan=replace(plan, texts=whole or bool(looked_into)),
+        plan=replace(plan, vector=numbers.vector, terms=numbers.terms),
         expansions=expansions,
-        counted=counted,
+        lexical=lexical,
         notes=tuple(notes),
         degraded=tuple(degraded),
     )
+
+
+def _counted(asked: _Asked, context: SearchContext) -> Callable[[], Counts] | None:
+    """Begin to count the query's words, where a refusal will be decided by them."""
+    if min(asked.weights["bm25"], asked.weights["knn"]) == 0 or asked.lookup or context.reranker is not None:
+        return None
+    plan = asked.plan
+    return count_ahead(context.engine, plan, asked.language, context.profile, context.counts)
 
 
 def _found(asked: _Asked, context: SearchContext, *, whole: bool) -> _Found:
@@ -198,13 +206,13 @@ def _found(asked: _Asked, context: SearchContext, *, whole: bool) -> _Found:
             return narrowed
         spoken = tongue(plan.query)
         note = told(wording.NOT_HELD, spoken, words=either(asked.lookup, spoken))
-    return replace(_legs(engine, plan, whole=whole), note=note)
+    return replace(_legs(engine, plan, asked.lexical, whole=whole), note=note)
 
 
-def _legs(engine: Engine, plan: Plan, *, whole: bool) -> _Found:
+def _legs(engine: Engine, plan: Plan, lexical: Callable[[], Answer] | None = None, *, whole: bool) -> _Found:
+    rows = found_by_legs(engine, plan, lexical)
     if whole:
-        return _Found(plan, retrieve(engine, plan))
-    rows = found_by_legs(engine, plan)
+        return _Found(plan, of_one_version(engine, plan, rows))
     return _Found(plan, ordered(plan, rows), rows)
 
 
@@ -272,30 +280,28 @@ def _plan(
     query: str,
     request: SearchRequest,
     weights: Mapping[Leg, float],
-    numbers: EmbeddedQuery,
     context: SearchContext,
-    notes: list[str],
     expansions: Sequence[Expansion],
-    filters: tuple[Clause, ...],
+    *,
+    texts: bool,
 ) -> Plan:
-    lexical = None
+    """What will be sent, but for what a model makes of the query."""
+    filters, lexical = filters_of(context.engine, context.info.names.documents, request), None
     if weights["bm25"] > 0:
-        text, whole = build.lexical_text(query, context.profile)
+        text, _ = build.lexical_text(query, context.profile)
         equivalents = [equivalent for expansion in expansions for equivalent in expansion.equivalents]
         lexical = build.lexical_query(text, filters, context.profile, identifiers(query), equivalents, BOOST)
-        if not whole:
-            notes.append(told(wording.LONG, tongue(query), count=len(text.split())))
     return Plan(
         index=context.info.index,
         tenant=request.tenant,
         query=query,
         lexical=lexical,
-        vector=numbers.vector,
+        vector=None,
         filters=filters,
         candidates=max(MIN_CANDIDATES, CANDIDATES_PER_HIT * request.size),
         registry=context.info.names.documents,
-        terms=numbers.terms,
         sparse=weights.get("sparse", 0.0) > 0,
+        texts=texts,
     )
 
 

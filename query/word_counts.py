@@ -74,23 +74,32 @@ class WordCounts:
         Raises:
             EngineRejected, EngineOverloaded, EngineUnreachable
         """
-        place = _place(header, filters)
+        place, now = _place(header, filters), self._clock()
         with self._lock:
-            last = self._all.get(place, (0.0, 0))[1]
-        passages, found = self._asked(engine, header, filters, words, self._standing(place, words, last))
-        standing = self._standing(place, words, passages) | found
-        if len(standing) < len(words):
-            passages, found = self._asked(engine, header, filters, words, standing)
-        return Counts(passages, tuple((standing | found)[word] for word in words))
+            at, passages = self._all.get(place, (-math.inf, 0))
+        found: dict[str, int] = {}
+        if now - at >= FRESH_S:
+            # With the words that must be asked for however many there are.
+            passages, found = self._asked(
+                engine, header, filters, _without(self._standing(place, words, passages), words)
+            )
+        known = self._standing(place, words, passages) | found
+        if missing := _without(known, words):
+            known |= self._asked(engine, header, filters, missing, passages)[1]
+        return Counts(passages, tuple(known[word] for word in words))
 
     def _asked(
-        self, engine: Engine, header: Body, filters: Sequence[Clause], words: Sequence[str], known: Mapping[str, int]
+        self,
+        engine: Engine,
+        header: Body,
+        filters: Sequence[Clause],
+        words: Sequence[str],
+        passages: int | None = None,
     ) -> tuple[int, dict[str, int]]:
-        """All passages, and those that hold each word whose count is not known."""
-        missing = [word for word in words if word not in known]
-        asked = counted(engine, header, filters, missing)
-        found = dict(zip(missing, asked.holding, strict=True))
-        self._keep(_place(header, filters), self._clock(), asked.passages, found)
+        """All passages, counted where their number is not given, and those that hold each word."""
+        asked = counted(engine, header, filters, words, passages)
+        found = dict(zip(words, asked.holding, strict=True))
+        self._keep(_place(header, filters), self._clock(), asked.passages, found, anew=passages is None)
         return asked.passages, found
 
     def _standing(self, place: _Place, words: Iterable[str], passages: int) -> dict[str, int]:
@@ -102,13 +111,18 @@ class WordCounts:
             word: entry.holding for word, entry in kept.items() if entry is not None and entry.stands(now, passages)
         }
 
-    def _keep(self, place: _Place, now: float, passages: int, counts: Mapping[str, int]) -> None:
+    def _keep(self, place: _Place, now: float, passages: int, counts: Mapping[str, int], *, anew: bool) -> None:
         with self._lock:
             if len(self._kept) > KEPT:
                 self._kept.clear()
                 self._all.clear()
-            self._all[place] = now, passages
+            if anew:
+                self._all[place] = now, passages
             self._kept.update({(*place, word): _Kept(now, passages, count) for word, count in counts.items()})
+
+
+def _without(known: Mapping[str, int], words: Sequence[str]) -> list[str]:
+    return [word for word in words if word not in known]
 
 
 def _place(header: Body, filters: Sequence[Clause]) -> _Place:

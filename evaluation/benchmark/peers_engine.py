@@ -57,7 +57,7 @@ class Mafteach:
 
     def _passages(self, request: SearchRequest) -> list[str]:
         """Texts of the best, and the versions that are shown of their documents, in one request as for a page."""
-        plan, best = (ranking := rank(request, self._context, whole=False)).plan, ranking.diversified[:SIZE]
+        plan, best = (ranking := rank(request, self._context, whole=False, alone=True)).plan, ranking.diversified[:SIZE]
         texts = (plan.header(), build.texts_body([one.chunk_id for one in best], plan.filters))
         versions = published_search(plan.registry or "", plan.filters[0], {one.document_id for one in best})
         shown, read = answers_of(self._context.engine, [versions, texts])
