@@ -22,8 +22,9 @@ from typing import Final
 
 from search_config.errors import Busy, TenantBusy
 
-# Requests of one tenant alone, for each core: while one waits for the engine another computes.
-PER_CORE: Final = 2
+# Requests of one tenant alone, for each core: while some wait for the engine another computes. Two leave a core idle at
+# times: four answer 7% more searches of 16 clients (docs/benchmarks.md).
+PER_CORE: Final = 4
 # All tenants together, and as many beside them that wait for a language model; together below the 40 threads that serve
 # requests, so that credentials can be looked up meanwhile.
 TOTAL, TOTAL_REMOTE = 24, 12
