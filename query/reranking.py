@@ -141,10 +141,10 @@ class TextReranker:
 
     def scores(self, pool: Pool) -> NDArray[np.float64]:
         """As the model gives them."""
-        return self.scorer.score(pool.query, [_text(candidate) for candidate in pool.candidates])
+        return self.scorer.score(pool.query, [passage_text(candidate) for candidate in pool.candidates])
 
 
-def _text(candidate: Candidate) -> str:
+def passage_text(candidate: Candidate) -> str:
     """The passage under its header, as the embedder reads it."""
     passage = candidate.passage
     header = " > ".join(part for part in (passage.title, passage.section) if part)
