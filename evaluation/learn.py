@@ -25,7 +25,7 @@ from evaluation.report import Figures
 from evaluation.run import request_of
 from evaluation.significance import PairedTest, mean, proportion
 from models.base import Embedder
-from query.judging import refusal_features
+from query.judging import observe
 from query.profile import Profile
 from query.profile_parts import DataIdentity, FoldWeights
 from query.search import SearchContext, rank
@@ -169,8 +169,8 @@ def _ask(sources: Sequence[_Source], profile: Profile, folds: Folds, parts: _Par
         for place, question in enumerate(questions, start=1):
             fold = _fold(folds, question, source.dataset)
             ranking = rank(request_of(question), contexts[fold])
-            features = refusal_features(parts.engine, ranking, parts.embedder)
-            asked.append(asked_of(question, ranking.language, features, fold=fold, prefix=f"{number}/"))
+            found = observe(parts.engine, ranking, parts.embedder)
+            asked.append(asked_of(question, ranking.language, found, fold=fold, prefix=f"{number}/"))
             parts.progress(place, len(questions), "refusal")
     return asked
 

@@ -55,7 +55,7 @@ def refusal_report(judged: Sequence[tuple[Asked, RefusalSpec | None]], spec: Ref
         if own is None or one.language not in own.languages:
             refused[one.id] = False
         else:
-            probabilities[one.id] = own.model_for(one.language).probability(one.features)
+            probabilities[one.id] = one.probability(own)
             refused[one.id] = probabilities[one.id] < own.threshold
     known = [one for one in asked if one.id in probabilities]
     answerable = sorted((one for one in known if one.answerable), key=lambda one: probabilities[one.id])

@@ -12,7 +12,7 @@ from evaluation.refusal import asked_of
 from evaluation.refusal_report import RefusalReport, refusal_report
 from evaluation.summary import Evaluation, summarise
 from models.base import Embedder
-from query.judging import refusal_features
+from query.judging import observe
 from query.profile import Profile
 from query.request import MAX_SIZE, SearchRequest
 from query.search import SearchContext, StagedRanking, rank
@@ -71,8 +71,8 @@ def measure_refusal(
     for number, question in enumerate(questions, start=1):
         own = context_of(question)
         ranking = rankings.get(question.id) or rank(request_of(question), own)
-        features = refusal_features(context.engine, ranking, context.embedder)
-        judged.append((asked_of(question, ranking.language, features, fold=0), own.profile.refusal))
+        found = observe(context.engine, ranking, context.embedder)
+        judged.append((asked_of(question, ranking.language, found, fold=0), own.profile.refusal))
         progress(number, len(questions), "refusal")
     return refusal_report(judged, context.profile.refusal)
 

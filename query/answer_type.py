@@ -17,6 +17,7 @@ from typing import Final
 from query import answer_forms as forms
 from query.answer_forms import WORD, classes
 from query.answer_wanted import UNWANTED, Kind, Wanted, wanted
+from query.nameless import by_nobody, nameless, undone
 from query.polarity import rough_stem
 
 
@@ -53,6 +54,8 @@ _UNIT_WITHIN: Final = 2
 _NO_ROOM: Final = 3
 # Fewer words of a question stand together by chance, and say nothing of its answer.
 _LEAST_SHARED: Final = 3
+# Share of a question's words among which a role is surely the one that is asked about.
+_MOST_OF_IT: Final = 2 / 3
 # Sentences that share as many words as the best one: more of them would say that it is none.
 _MOST_EQUALS: Final = 4
 # The passages of a search are looked at one after the other.
@@ -139,12 +142,28 @@ def found(query: str, passage: str, headings: str = "") -> Found | None:
 
     here = value(0, 0)
     near = here if here > 0 else value(1, 1)
+    if want.kind is Kind.MEASURE and near == 0:
+        # "How many millimetres": a bare number may be meant where the thing is spoken of, but not in another sentence.
+        near = here
     told = want.kind not in _NAMES or want.noun in forms.ALWAYS_NAMED
     if not told and here < 0:
         # A name has no form of its own in Hebrew: it can be missed, but not where there is no room for one.
         told = all(_no_room(question, sentences[place], words[place]) for place in best)
         near = here if told else near
+    # Another name may stand in the same sentence, or a role in place of a name.
+    if want.kind in _PERSONS and _left_out(query, question, held, [sentences[place] for place in best], passage, near):
+        near, told = -1, True
     return Found(near, len(held) / len(question.stems), told and len(held) >= _LEAST_SHARED)
+
+
+def _left_out(
+    query: str, question: _Question, held: frozenset[str], best: Sequence[str], passage: str, near: int
+) -> bool:
+    """Whether the best sentences speak of the person that is asked for, and leave the name out."""
+    if len(held) >= _MOST_OF_IT * len(question.stems) and nameless(query, question.stems, best):
+        return True
+    # Somebody who is named for sure may be the doer.
+    return near <= 0 and (undone(query, question.stems, held, passage) or by_nobody(query, held, best))
 
 
 def _no_room(question: _Question, sentence: str, words: Sequence[str]) -> bool:

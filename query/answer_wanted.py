@@ -124,7 +124,9 @@ _PREFIXED: Final = ("מתי", "כמה", "איזה", "איזו", "אילו", "מ�
 _OF_THE: Final = "מה"
 _PLURAL: Final = ("ים", "ות", "s", "people", "men", "children")
 # Verbs in the past that begin with the letter of the article: "who wrote", not "who is the writer".
-_PAST: Final = re.compile(r"ה[א-ת]{1,2}י[א-ת]{1,3}$|הת[א-ת]{3,}$|הו[א-ת]{2,3}$|הי[א-ת]{1,2}$")
+_PAST: Final = re.compile(
+    r"ה[א-ת]{1,2}י[א-ת]{1,3}$|הת[א-ת]{3,}$|הו[א-ת]{2,3}$|הי[א-ת]{1,2}$|ה[א-ת]{2}ה$|ה[שסצז][תטד][א-ת]{2,}$"
+)
 _LONGEST_HEAD: Final = 6
 _SHORTEST_NOUN: Final = 4
 # Words of a question that no passage is expected to hold: those that only ask, and the noun that names what is asked
@@ -178,12 +180,17 @@ def _asked(word: str, before: str, rest: Sequence[str], *, first: bool) -> tuple
     return False, None
 
 
+def past(word: str) -> bool:
+    """Whether a word that begins with the article's letter is a verb: "who wrote", not "who is the writer"."""
+    return _PAST.match(word) is not None
+
+
 def _identity(word: str, rest: Sequence[str]) -> bool:
     """Whether "who" asks for the name of one whose part is told: "who is the inspector"."""
     if word == "who":
         return len(rest) > 1 and rest[0] in _COPULAS and rest[1] == "the"
     after = next((one for one in rest if one not in _COPULAS), "")
-    return word in _WHO and len(after) >= _SHORTEST_NOUN and after[0] == "ה" and not _PAST.match(after)
+    return word in _WHO and len(after) >= _SHORTEST_NOUN and after[0] == "ה" and not past(after)
 
 
 def _unprefixed(word: str) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from query.request import Language, Leg
+from query.word_model import SeenWords, WordModel
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -30,6 +31,8 @@ MOST_DEVIATIONS: Final = 4.0
 # The feature that does not add to the log-odds but lowers the probability itself: what is not said can't be answered,
 # however well the passage suits the question otherwise.
 UNSAID: Final = "unsaid"
+# The feature that a model of words of the profile's own gives (`query.word_model`).
+AS_EXPECTED: Final = "as_expected"
 
 
 class Part(BaseModel):
@@ -82,6 +85,21 @@ class RefusalModel(Part):
         description="Share of the question's words beside which nothing of the asked kind stands, that leaves no "
         "probability; null takes no account of it.",
     )
+    words: WordModel | None = Field(
+        None, description="How surely each word stands in a passage that answers: gives the feature `as_expected`."
+    )
+
+    @model_validator(mode="after")
+    def _words_are_whole(self) -> RefusalModel:
+        if (self.words is not None) != (AS_EXPECTED in self.features):
+            raise ValueError(f"the feature {AS_EXPECTED} and the model of words need each other")
+        return self
+
+    def completed(self, values: Mapping[str, float], words: SeenWords | None) -> Mapping[str, float]:
+        """The values with `as_expected` where this model has a part for words that suits them."""
+        if self.words is None or words is None or not self.words.suits(words):
+            return values
+        return {**values, AS_EXPECTED: self.words.as_expected(words)}
 
     def probability(self, values: Mapping[str, float]) -> float:
         """That the top passages answer, in [0, 1].

@@ -13,7 +13,7 @@ from evaluation.refusal import Asked, Choice, fit_refusal
 from query import wording
 from query.drift import corpus_of, drift
 from query.evidence import Evidence, evidence, rarity
-from query.judging import refusal_features
+from query.judging import observe
 from query.profile import FusionSpec, Profile
 from query.request import SearchRequest, SearchResult
 from query.reranking import Pool
@@ -45,7 +45,7 @@ def _rows(context: SearchContext, queries: Sequence[str], *, answerable: bool) -
     rows = []
     for number, query in enumerate(queries):
         ranking = rank(SearchRequest(tenant="a", query=query), context)
-        features = refusal_features(context.engine, ranking, context.embedder)
+        features = observe(context.engine, ranking, context.embedder).features
         rows.append(
             Asked(
                 f"{answerable}{number}", query, features, ranking.language, answerable, None, number, len(query.split())
