@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from query.beside import Crowd
 from query.request import SearchRequest
 from query.reranking import POOL
 from query.search import SearchContext, rank, search
@@ -46,6 +48,31 @@ def test_the_texts_of_a_ranking_are_read_on_demand(context: SearchContext) -> No
     ranking = rank(SearchRequest(tenant="a", query=QUERY), context, whole=False)
     with pytest.raises(LookupError, match=ranking.reranked[0].chunk_id):
         _ = ranking.reranked[0].passage
+
+
+@pytest.mark.parametrize("query", [QUERY, f"{QUERY} אינה נדרשת", f"{QUERY} משנת 2024", "שכונה 12-34/א"])
+def test_a_search_that_is_alone_finds_the_same(context: SearchContext, query: str) -> None:
+    request = SearchRequest(tenant="a", query=query)
+    whole, ahead, later = (
+        rank(request, context, whole=whole, alone=alone)
+        for whole, alone in [(True, False), (False, True), (False, False)]
+    )
+    for other in (ahead, later):
+        assert [one.chunk_id for one in other.reranked] == [one.chunk_id for one in whole.reranked]
+        assert other.features.names == whole.features.names
+        np.testing.assert_array_equal(other.features.values, whole.features.values)
+
+
+def test_the_others_are_counted_until_they_are_done() -> None:
+    crowd = Crowd()
+    with crowd.joined() as first:
+        with crowd.joined() as second, pytest.raises(LookupError), crowd.joined():
+            raise LookupError
+        with crowd.joined() as third:
+            pass
+    with crowd.joined() as fourth:
+        pass
+    assert (first, second, third, fourth) == (True, False, False, True)
 
 
 class _Replacing(Engine):
