@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from evaluation.refusal import (
+    MANY,
     Asked,
     Choice,
     calibrate,
@@ -140,6 +141,18 @@ def test_more_of_one_kind_does_not_move_the_probability() -> None:
     once, twice = (fit_refusal(given, FEATURES, FIVE_PERCENT) for given in (asked, doubled))
     value = {"cosine": 0.7, "coverage": 0.3}
     assert once.probability(value) == pytest.approx(twice.probability(value), abs=0.03)
+
+
+@pytest.mark.parametrize(("count", "turned"), [(MANY - 2, False), (MANY, True)])
+def test_few_questions_turn_no_feature_round(count: int, turned: bool) -> None:
+    # By chance, or by what the questions are about, those that are answered hold less of their words.
+    against = [
+        replace(one, features={"cosine": one.features["cosine"], "coverage": -one.features["coverage"]})
+        for one in _questions(count)
+    ]
+    weights = {name: one.weight for name, one in fit_refusal(against, FEATURES, FIVE_PERCENT).features.items()}
+    assert weights["cosine"] > 0
+    assert weights["coverage"] < 0 if turned else weights["coverage"] == 0
 
 
 def test_values_far_outside_what_was_seen_are_clipped() -> None:
