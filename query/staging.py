@@ -166,11 +166,11 @@ def _asked(request: SearchRequest, context: SearchContext, clock: Clock, *, whol
     # Only these look into every passage.
     looked_into = exactly or not (reranker is None or isinstance(reranker, LinearBlend))
     expansions = _expansions(query, request, weights, context)
-    plan = _plan(query, request, weights, context, expansions, texts=whole or bool(looked_into))
+    read, all_of_it = build.lexical_text(query, context.profile)
+    plan = _plan(query, read, request, weights, context, expansions, texts=whole or bool(looked_into))
     lexical = lexical_ahead(context.engine, plan) if alone and both and not lookup else None
     with clock.stage("embed"):
         numbers = embedded(query, weights, context.embedder, context.info.model.dim, notes, degraded)
-    read, all_of_it = build.lexical_text(query, context.profile)
     if plan.lexical is not None and not all_of_it:
         notes.append(told(wording.LONG, tongue(query), count=len(read.split())))
     return _Asked(
@@ -193,8 +193,7 @@ def _counted(asked: _Asked, context: SearchContext) -> Callable[[], Counts] | No
     """Begin to count the query's words, where a refusal will be decided by them."""
     if min(asked.weights["bm25"], asked.weights["knn"]) == 0 or asked.lookup or context.reranker is not None:
         return None
-    plan = asked.plan
-    return count_ahead(context.engine, plan, asked.language, context.profile, context.counts)
+    return count_ahead(context.engine, asked.plan, asked.language, context.profile, context.counts)
 
 
 def _found(asked: _Asked, context: SearchContext, *, whole: bool) -> _Found:
@@ -278,6 +277,7 @@ def _reranker(context: SearchContext, language: Language) -> Reranker | None:
 
 def _plan(
     query: str,
+    read: str,
     request: SearchRequest,
     weights: Mapping[Leg, float],
     context: SearchContext,
@@ -285,12 +285,11 @@ def _plan(
     *,
     texts: bool,
 ) -> Plan:
-    """What will be sent, but for what a model makes of the query."""
+    """What will be sent, but for what a model makes of the query; `read` is what the lexical leg takes of it."""
     filters, lexical = filters_of(context.engine, context.info.names.documents, request), None
     if weights["bm25"] > 0:
-        text, _ = build.lexical_text(query, context.profile)
         equivalents = [equivalent for expansion in expansions for equivalent in expansion.equivalents]
-        lexical = build.lexical_query(text, filters, context.profile, identifiers(query), equivalents, BOOST)
+        lexical = build.lexical_query(read, filters, context.profile, identifiers(query), equivalents, BOOST)
     return Plan(
         index=context.info.index,
         tenant=request.tenant,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 
 import numpy as np
 
 from models.base import Vectors
-from query.evidence import EDGES, Word
+from query.evidence import Word
+from query.word_matches import token_places, told_apart
 from query.word_model import BESIDE, SeenWords
 
 
@@ -27,11 +27,9 @@ def seen_words(
     Returns:
         A word beyond the model's window, or one that can't be told apart by its tokens, has a vector of zeros.
     """
-    ends = list(accumulate(pieces))
-    apart = bool(ends) and ends[-1] >= len(tokens)
-    places: dict[str, slice] = {}
-    for text, end, count in zip(texts, ends, pieces, strict=True):
-        places.setdefault(text.strip(EDGES), slice(end - count, end))
+    apart, places = told_apart(pieces, tokens), dict[str, slice]()
+    for text, place in token_places(texts, pieces):
+        places.setdefault(text, place)
     values = np.zeros((len(words), tokens.shape[1] + BESIDE), dtype=np.float32)
     for number, word in enumerate(words):
         own = tokens[places.get(word.text, slice(0))] if apart else tokens[:0]

@@ -6,6 +6,7 @@ Whether the word stands there at all is told by `query.evidence`; this sees what
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -39,18 +40,32 @@ def rarity_unmatched(
     rarities = {word.text: word.rarity for word in words}
     matched = np.nan_to_num(best).astype(np.float64)
     lengths = np.linalg.norm(tokens, axis=1)
-    ends = np.cumsum(pieces)
     whole = _match(matched, lengths)
-    # A query beyond the model's window has fewer tokens than its words have; those behind it are not compared.
-    apart = bool(len(ends)) and ends[-1] >= len(tokens)
+    apart = told_apart(pieces, tokens)
     total = 0.0
-    for text, end, count in zip(texts, ends, pieces, strict=True):
-        rarity = rarities.get(text.strip(EDGES))
-        own = slice(end - count, end)
+    for word, own in token_places(texts, pieces):
+        rarity = rarities.get(word)
         if rarity is not None and len(lengths[own]):
             match = _match(matched[own], lengths[own]) if apart else whole
             total += rarity * max(0.0, MATCHED - match)
     return total
+
+
+def token_places(texts: Sequence[str], pieces: Sequence[int]) -> list[tuple[str, slice]]:
+    """Each word of a query without the marks around it, and where its tokens stand among the query's.
+
+    Args:
+        texts: the query, cut at blanks: no token of a model reaches over one.
+        pieces: tokens of each of `texts`.
+    """
+    ends = accumulate(pieces)
+    return [(text.strip(EDGES), slice(end - count, end)) for text, end, count in zip(texts, ends, pieces, strict=True)]
+
+
+def told_apart(pieces: Sequence[int], tokens: Vectors) -> bool:
+    """Whether a query's tokens are those of its words, one after another. A query beyond the model's window has fewer;
+    those behind it are not compared."""
+    return bool(pieces) and sum(pieces) >= len(tokens)
 
 
 def _match(best: NDArray[np.float64], lengths: NDArray[np.floating]) -> float:

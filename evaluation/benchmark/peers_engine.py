@@ -60,9 +60,10 @@ class Mafteach:
         plan, best = (ranking := rank(request, self._context, whole=False, alone=True)).plan, ranking.diversified[:SIZE]
         texts = (plan.header(), build.texts_body([one.chunk_id for one in best], plan.filters))
         versions = published_search(plan.registry or "", plan.filters[0], {one.document_id for one in best})
-        shown, read = answers_of(self._context.engine, [versions, texts])
+        registry, read = answers_of(self._context.engine, [versions, texts])
+        shown = published_in(registry)
         found = {row["_id"]: passage_of(row["_source"]) for row in read["hits"]["hits"]}
-        return [one.chunk_id for one in best if published_in(shown).shows(found[one.chunk_id])]
+        return [one.chunk_id for one in best if shown.shows(found[one.chunk_id])]
 
     def nearest(self, query: str, tenant: str) -> list[str]:
         """The dense mode, before a page is cut where hits fall off."""
